@@ -1,0 +1,184 @@
+"""Query: one sliding-window aggregate query, frozen and checked when it is made.
+
+    weft.Query("high", "max(price) AS high", weft.Window("10 min", "2 min"), where="price > 100", group_by="symbol")
+
+Strings are parsed at once into `expressions`; what cannot be held there is refused with the query and the field.
+A query's answer has the columns in `columns` where the query names them (as a SELECT list does), and otherwise the
+window, the group keys and the measures, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weft.errors import BadRequest
+from weft.queries import expressions as ex
+from weft.queries.window import Window
+
+AGGREGATES = ("count", "sum", "min", "max", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp")
+AGGREGATE_SYNONYMS = {"mean": "avg", "stddev": "stddev_samp", "std": "stddev_samp", "variance": "var_samp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A named column of an answer: an expression over aggregates, group keys and the window."""
+
+    name: str
+    expression: ex.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One sliding-window aggregate query over one stream.
+
+    `measures`, `where`, `group_by` and `having` may be given as text; `time` names the event-time column and
+    `source` the stream, where the query says so.
+    """
+
+    id: str
+    measures: tuple[Measure, ...]
+    window: Window
+    where: ex.Expression | None = None
+    group_by: tuple[ex.Expression, ...] = ()
+    having: ex.Expression | None = None
+    time: ex.Column | None = None
+    source: str | None = None
+    columns: tuple[Measure, ...] = ()
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        measures: str | Measure | Mapping[str, str] | Iterable[str | Measure],
+        window: Window,
+        where: str | ex.Expression | None = None,
+        group_by: str | Iterable[str | ex.Expression] = (),
+        having: str | ex.Expression | None = None,
+        time: str | ex.Column | None = None,
+        source: str | None = None,
+        columns: Iterable[str | Measure] = (),
+    ) -> None:
+        from weft.queries import parse  # sqlglot is only needed once there is text to read
+
+        def read(field: str, value: str | ex.Expression) -> ex.Expression:
+            try:
+                return parse.expression(value) if isinstance(value, str) else value
+            except BadRequest as error:
+                raise error.within(id, field) from None
+
+        def name(field: str, value: str | Measure) -> Measure:
+            try:
+                return parse.measure(value) if isinstance(value, str) else value
+            except BadRequest as error:
+                raise error.within(id, field) from None
+
+        if isinstance(measures, Mapping):
+            measures = [Measure(alias, read("measures", text)) for alias, text in measures.items()]
+        elif isinstance(measures, (str, Measure)):
+            measures = [measures]
+        if isinstance(group_by, (str, *ex.Expression.__args__)):
+            group_by = [group_by]
+        values = {
+            "id": id,
+            "measures": tuple(name("measures", measure) for measure in measures),
+            "window": window,
+            "where": None if where is None else read("where", where),
+            "group_by": tuple(read("group_by", key) for key in group_by),
+            "having": None if having is None else read("having", having),
+            "time": None if time is None else read("time", time),
+            "source": source,
+            "columns": tuple(name("columns", column) for column in columns),
+        }
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+        _check(self)
+
+    @property
+    def output(self) -> tuple[Measure, ...]:
+        """The columns of the query's answer, in order."""
+        keys = tuple(Measure(ex.label(key), key) for key in self.group_by)
+        return self.columns or (Measure("window", ex.WINDOW), *keys, *self.measures)
+
+    @property
+    def aggregates(self) -> tuple[ex.Aggregate, ...]:
+        """Every different aggregate that the answer or HAVING needs, in order of first use."""
+        needed = [measure.expression for measure in self.measures]
+        if self.having is not None:
+            needed.append(self.having)
+        return tuple(dict.fromkeys(node for expression in needed for node in ex.aggregates(expression)))
+
+    def to_sql(self) -> str:
+        """The query as text that `Workload.from_sql` reads back to the same query."""
+        from weft.queries import render
+
+        return render.query_sql(self)
+
+
+def moved(query: Query, id: str, window: Window) -> Query:  # noqa: A002
+    """The same query under another name over another window, without checking the rest of it again."""
+    copy = object.__new__(Query)
+    for field in Query.__slots__:
+        object.__setattr__(copy, field, getattr(query, field))
+    object.__setattr__(copy, "id", id)
+    object.__setattr__(copy, "window", window)
+    return copy
+
+
+def _check(query: Query) -> None:
+    """Refuse what cannot be a query, naming the query, the field and the remedy."""
+
+    def refuse(field: str, rule: str, remedy: str) -> None:
+        raise BadRequest(rule, query=query.id or "?", field=field, remedy=remedy)
+
+    if not isinstance(query.id, str) or not query.id.strip():
+        refuse("id", "must be a name", "Give the query a name of its own")
+    if not isinstance(query.window, Window):
+        refuse("window", f"{query.window!r} is no window", 'Give weft.Window("10 min", "2 min")')
+    if not query.measures:
+        refuse("measures", "there is none", "Ask for at least one aggregate, as count(*)")
+    for measure in query.measures:
+        if not any(True for _ in ex.aggregates(measure.expression)):
+            refuse("measures", f"'{measure.name}' has no aggregate", f"Use one of {', '.join(AGGREGATES)}")
+    for key in query.group_by:
+        if any(isinstance(node, (ex.Aggregate, ex.WindowField)) for node in ex.walk(key)):
+            refuse("group_by", "a group key cannot hold an aggregate or the window", "Group by columns of the stream")
+    if query.where is not None and any(isinstance(n, (ex.Aggregate, ex.WindowField)) for n in ex.walk(query.where)):
+        refuse("where", "a filter on rows cannot hold an aggregate or the window", "Move it to HAVING")
+    for field, expression in (*((m.name, m.expression) for m in query.output), ("having", query.having)):
+        if expression is not None:
+            _check_grouped(query, field, expression)
+    names = [column.name.lower() for column in query.output]
+    for name in names:
+        if names.count(name) > 1:
+            refuse("measures", f"two columns are called '{name}'", "Give one of them another name with AS")
+    if query.columns:
+        missing = [measure.name for measure in query.measures if measure not in query.columns]
+        if missing:
+            refuse("columns", f"measure '{missing[0]}' is not among them", "List every measure")
+
+
+def _check_grouped(query: Query, field: str, expression: ex.Expression) -> None:
+    """Every column outside an aggregate must be a group key."""
+    if expression in query.group_by:
+        return
+    match expression:
+        case ex.Column(path):
+            raise BadRequest(
+                f"column '{'.'.join(path)}' is neither aggregated nor a group key",
+                query=query.id,
+                field=field,
+                remedy="Add it to GROUP BY or put it into an aggregate",
+            )
+        case ex.Aggregate(function, argument):
+            if argument is not None and any(
+                isinstance(node, (ex.Aggregate, ex.WindowField)) for node in ex.walk(argument)
+            ):
+                raise BadRequest(
+                    f"{function} cannot hold another aggregate or the window",
+                    query=query.id,
+                    field=field,
+                    remedy="Aggregate columns of the stream",
+                )
+        case _:
+            for child in ex.children(expression):
+                _check_grouped(query, field, child)

@@ -1,0 +1,248 @@
+"""Workload: the queries that a team runs over one stream, as one value.
+
+A workload may hold a million windows, so the windows are kept as arrays and the rest of a query (measures, filter,
+keys) once per different one, its *prototype*. `workload[i]` puts a `Query` together when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.errors import BadRequest
+from weft.queries import durations
+from weft.queries import expressions as ex
+from weft.queries.query import Measure, Query, moved
+from weft.queries.window import _LONGEST, Window
+
+Sizes = npt.NDArray[np.int64]
+_ANY_WINDOW = Window.of(1, 1)
+
+
+class Workload(Sequence[Query]):
+    """A fixed set of queries with different names over one stream."""
+
+    prototypes: tuple[Query, ...]
+    """The different queries, windows and names aside. `prototype[i]` is the one that query i is made from."""
+
+    def __init__(self, queries: Iterable[Query]):
+        queries = list(queries)
+        for query in queries:
+            if not isinstance(query, Query):
+                raise BadRequest(f"{query!r} is no query", field="workload", remedy="Give weft.Query objects")
+        known: dict[Query, int] = {}
+        prototype = [known.setdefault(moved(query, "", _ANY_WINDOW), len(known)) for query in queries]
+        windows = [query.window for query in queries]
+        self._fill(
+            tuple(known),
+            np.array(prototype, np.int64),
+            {field: [getattr(window, field) for window in windows] for field in ("range", "slide", "offset", "delay")},
+            [window.unit == "rows" for window in windows],
+            tuple(query.id for query in queries),
+        )
+
+    def _fill(
+        self,
+        prototypes: tuple[Query, ...],
+        prototype: Sizes,
+        sizes: Mapping[str, npt.ArrayLike],
+        rows: npt.ArrayLike,
+        ids: tuple[str, ...] | None,
+    ) -> None:
+        self.prototypes, self.prototype = prototypes, prototype
+        self.ranges, self.slides, self.offsets, self.delays = (
+            np.ascontiguousarray(sizes[field], dtype=np.int64) for field in ("range", "slide", "offset", "delay")
+        )
+        self.counts_rows = np.ascontiguousarray(rows, dtype=bool)
+        self._ids = ids
+        for array in (self.prototype, self.ranges, self.slides, self.offsets, self.delays, self.counts_rows):
+            array.setflags(write=False)
+        self._positions: dict[str, int] | None = None
+        if ids is not None:
+            self._check_names(ids)
+        sources = sorted({query.source for query in prototypes if query.source is not None})
+        if len(sources) > 1:
+            raise BadRequest(
+                f"the queries read {len(sources)} streams ({', '.join(sources[:5])}), a workload reads one",
+                field="FROM",
+                remedy="Make one workload for each stream",
+            )
+
+    @staticmethod
+    def _check_names(ids: Sequence[str]) -> None:
+        seen: set[str] = set()
+        for id_ in ids:
+            if id_ in seen:
+                raise BadRequest("two queries have this name", query=id_, field="id", remedy="Rename one of them")
+            seen.add(id_)
+
+    @classmethod
+    def windows(
+        cls,
+        ranges: npt.ArrayLike,
+        slides: npt.ArrayLike,
+        *,
+        offsets: npt.ArrayLike = 0,
+        delays: npt.ArrayLike = 0,
+        unit: str = "seconds",
+        measures: str | Measure | Mapping[str, str] | Iterable[str | Measure] = "count(*)",
+        where: str | ex.Expression | None = None,
+        group_by: str | Iterable[str | ex.Expression] = (),
+        having: str | ex.Expression | None = None,
+        time: str | ex.Column | None = None,
+        ids: Iterable[str] | None = None,
+    ) -> Workload:
+        """One query per element of the arrays, all asking for the same measures.
+
+        `unit` is that of the arrays: a unit of time, or `"rows"`.
+        """
+        scale = 1 if unit == "rows" else durations.unit_microseconds(unit)
+        given = {"range": ranges, "slide": slides, "offset": offsets, "delay": delays}
+        arrays = {}
+        for field, values in given.items():
+            array = np.asarray(values)
+            if not np.issubdtype(array.dtype, np.integer):
+                raise BadRequest(f"{array.dtype} is no whole number", field=field, remedy="Give an array of integers")
+            arrays[field] = array
+        try:
+            broad = np.broadcast_arrays(*arrays.values())
+        except ValueError:
+            shapes = ", ".join(f"{field} {array.shape}" for field, array in arrays.items())
+            raise BadRequest(f"the arrays have different lengths ({shapes})", field="windows") from None
+        sizes = {field: array.reshape(-1) for field, array in zip(given, broad, strict=True)}
+        for field, array in sizes.items():
+            fewest = 1 if field in ("range", "slide") else 0 if field == "delay" else -_LONGEST // scale
+            bad = np.flatnonzero((array < fewest) | (array >= _LONGEST // scale))
+            if len(bad):
+                rule = f"must be at least {fewest}" if array[bad[0]] < fewest else "does not fit 64-bit microseconds"
+                raise BadRequest(
+                    f"element {bad[0]} is {array[bad[0]]}: {rule}", field=field, remedy="Leave it out or mend it"
+                )
+        names = None if ids is None else tuple(ids)
+        if names is not None and len(names) != len(sizes["range"]):
+            raise BadRequest(f"{len(names)} names for {len(sizes['range'])} windows", field="ids")
+        workload = cls.__new__(cls)
+        prototype = moved(Query("windows", measures, _ANY_WINDOW, where, group_by, having, time), "", _ANY_WINDOW)
+        count = len(sizes["range"])
+        workload._fill(
+            (prototype,),
+            np.zeros(count, np.int64),
+            {field: array.astype(np.int64) * scale for field, array in sizes.items()},
+            np.full(count, unit == "rows"),
+            names,
+        )
+        return workload
+
+    @classmethod
+    def from_sql(cls, text: str) -> Workload:
+        """Read SQL: Spark's `window()`, the papers' `[RANGE 10 MIN SLIDE 2 MIN]`, Flink's `HOP`, one or many."""
+        from weft.queries import sql
+
+        return cls(sql.queries(text))
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Workload:
+        """Read YAML: a list of queries under `queries:`."""
+        from weft.queries import yaml_form
+
+        return cls(yaml_form.queries(text))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Workload:
+        """Read `queries.sql` or `queries.yaml`."""
+        path = Path(path)
+        readers = {".sql": cls.from_sql, ".yaml": cls.from_yaml, ".yml": cls.from_yaml}
+        if path.suffix.lower() not in readers:
+            raise BadRequest(f"'{path}' is neither .sql nor .yaml", field="file", remedy="Name it after what it holds")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise BadRequest(f"there is no file '{path}'", field="file", remedy="Check the path") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"'{path}' cannot be read ({error})", field="file", remedy="Save it as UTF-8") from None
+        return readers[path.suffix.lower()](text)
+
+    def to_sql(self) -> str:
+        """All queries as text that `from_sql` reads back to the same workload."""
+        from weft.queries import render
+
+        return render.workload_sql(self)
+
+    def to_yaml(self) -> str:
+        """All queries as YAML that `from_yaml` reads back to the same workload."""
+        from weft.queries import yaml_form
+
+        return yaml_form.text(self)
+
+    def __len__(self) -> int:
+        return len(self.ranges)
+
+    def id(self, position: int) -> str:
+        """The name of the query at a position: its own, or `q1`, `q2`, ... for windows given as arrays."""
+        return self._ids[position] if self._ids is not None else f"q{position + 1}"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names of all queries, in order."""
+        return tuple(self.id(position) for position in range(len(self)))
+
+    def position(self, id_: str) -> int:
+        """Where the query of this name is."""
+        if self._positions is None:
+            self._positions = {name: position for position, name in enumerate(self.ids)}
+        try:
+            return self._positions[id_]
+        except KeyError:
+            import difflib
+
+            near = difflib.get_close_matches(id_, self._positions, 1)
+            known = f"Did you mean '{near[0]}'" if near else f"There are {', '.join(list(self._positions)[:5])}"
+            raise BadRequest("there is no query of this name", query=id_, remedy=known) from None
+
+    def window(self, position: int) -> Window:
+        """The window of the query at a position."""
+        return Window.of(
+            int(self.ranges[position]),
+            int(self.slides[position]),
+            int(self.offsets[position]),
+            int(self.delays[position]),
+            "rows" if self.counts_rows[position] else "time",
+        )
+
+    def __getitem__(self, key: int | str) -> Query:  # type: ignore[override]  # a workload is not sliced
+        position = self.position(key) if isinstance(key, str) else range(len(self))[key]
+        return moved(self.prototypes[self.prototype[position]], self.id(position), self.window(position))
+
+    def __iter__(self) -> Iterator[Query]:
+        return (self[position] for position in range(len(self)))
+
+    def _parts(self) -> tuple[object, ...]:
+        arrays = (self.prototype, self.ranges, self.slides, self.offsets, self.delays, self.counts_rows)
+        return (self.prototypes, self._ids, *(array.tobytes() for array in arrays))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workload) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    @property
+    def time(self) -> ex.Column | None:
+        """The event-time column, where the queries that name one name the same."""
+        times = {query.time for query in self.prototypes if query.time is not None}
+        return next(iter(times)) if len(times) == 1 else None
+
+    def fingerprint(self) -> str:
+        """Twelve letters that two workloads share only if their queries are the same."""
+        digest = hashlib.sha256()
+        for part in self._parts():
+            digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        return digest.hexdigest()[:12]
+
+    def __repr__(self) -> str:
+        few = ", ".join(self.id(position) for position in range(min(3, len(self))))
+        return f"Workload({len(self)} queries: {few}{', ...' if len(self) > 3 else ''})"
