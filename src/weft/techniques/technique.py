@@ -1,0 +1,60 @@
+"""Technique: one final-aggregation algorithm, as a card that people read and functions that run.
+
+`build` turns the partials of a stretch of slices into a state, a tuple of arrays. `fold` answers windows from it:
+window j covers the slices lo[j], ..., hi[j] - 1, of which there is at least one. Slices of different keys may follow
+each other in one state; a run never crosses from one key to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.algebra.operators import Matrix
+from weft.algebra.partials import Law
+
+State = tuple[npt.NDArray[Any], ...]
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a tree's windows ask of a technique, in ticks. Demands add up."""
+
+    queries: int
+    overlap: Fraction
+    """Sum of range / slide."""
+    answers: Fraction
+    """Answers due per tick: sum of 1 / slide."""
+    longest: int
+    """The longest range."""
+
+    def __add__(self, other: Demand) -> Demand:
+        return Demand(
+            self.queries + other.queries,
+            self.overlap + other.overlap,
+            self.answers + other.answers,
+            max(self.longest, other.longest),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Technique:
+    """A final-aggregation algorithm. `operations` is its Omega: operations per edge, given the edges per tick."""
+
+    name: str
+    title: str
+    first_appeared: str
+    ranges: str
+    time: str
+    space: str
+    needs: frozenset[Law]
+    build: Callable[[int, Matrix, int], State]
+    fold: Callable[[int, State, Positions, Positions, Matrix], None]
+    operations: Callable[[Demand, Fraction], Fraction]
+    formula: str
