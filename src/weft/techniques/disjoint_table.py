@@ -90,10 +90,10 @@ def _fold(operator, table, lo, hi, out):  # type: ignore[no-untyped-def]
             combine(operator, table[level], lo[j], table[level], last, out, j)
 
 
-def operations(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """Omega = log2 of the slices in the longest window, + 2 + the answers due per edge."""
+def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
+    """log2 of the slices in the longest window, + 2."""
     slices = -(-demand.longest * edge_rate // 1)
-    return 2 + Fraction(max(int(slices) - 1, 0).bit_length()) + demand.answers / edge_rate
+    return Fraction(2 + max(int(slices) - 1, 0).bit_length())
 
 
 TECHNIQUE = Technique(
@@ -106,6 +106,7 @@ TECHNIQUE = Technique(
     needs=frozenset(),
     build=build,
     fold=fold,
-    operations=operations,
+    per_slice=per_slice,
+    per_answer=1,
     formula="log2(slices in the longest window) + 2 + answers per edge",
 )

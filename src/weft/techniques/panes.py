@@ -33,8 +33,8 @@ def _fold(operator, partials, lo, hi, out):  # type: ignore[no-untyped-def]
             combine(operator, out, j, partials, i, out, j)
 
 
-def operations(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """Omega = sum of range / slide."""
+def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
+    """A slice is folded into range / slide windows of each query."""
     return demand.overlap
 
 
@@ -48,6 +48,7 @@ TECHNIQUE = Technique(
     needs=frozenset(),
     build=build,
     fold=fold,
-    operations=operations,
+    per_slice=per_slice,
+    per_answer=0,
     formula="sum of range/slide",
 )

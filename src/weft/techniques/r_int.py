@@ -38,9 +38,9 @@ def _fold(sums, lo, hi, out):  # type: ignore[no-untyped-def]
         remove(sums, hi[j], sums, lo[j], out, j)
 
 
-def operations(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """Omega = 1 + the answers due per edge."""
-    return 1 + demand.answers / edge_rate
+def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
+    """One addition."""
+    return Fraction(1)
 
 
 TECHNIQUE = Technique(
@@ -53,6 +53,7 @@ TECHNIQUE = Technique(
     needs=frozenset({Law.INVERTIBLE}),
     build=build,
     fold=fold,
-    operations=operations,
+    per_slice=per_slice,
+    per_answer=1,
     formula="1 + answers per edge",
 )

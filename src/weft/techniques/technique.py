@@ -45,7 +45,10 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Technique:
-    """A final-aggregation algorithm. `operations` is its Omega: operations per edge, given the edges per tick."""
+    """A final-aggregation algorithm.
+
+    Its Omega, operations per edge, is `per_slice` (given the edges per tick) plus `per_answer` for each answer due.
+    """
 
     name: str
     title: str
@@ -56,5 +59,10 @@ class Technique:
     needs: frozenset[Law]
     build: Callable[[int, Matrix, int], State]
     fold: Callable[[int, State, Positions, Positions, Matrix], None]
-    operations: Callable[[Demand, Fraction], Fraction]
+    per_slice: Callable[[Demand, Fraction], Fraction]
+    per_answer: int
     formula: str
+
+    def operations(self, demand: Demand, edge_rate: Fraction) -> Fraction:
+        """Omega, for edges per tick."""
+        return self.per_slice(demand, edge_rate) + self.per_answer * demand.answers / edge_rate

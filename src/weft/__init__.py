@@ -1,0 +1,69 @@
+"""Weft weaves many sliding-window aggregate queries over one stream into a few shared executions on Apache Spark.
+
+    workload = weft.Workload.from_file("queries.sql")
+    plan     = weft.optimize(workload, weft.Stats(rate=5_000, keys=1_000))
+    results  = weft.apply(events, plan)
+    high     = weft.view(results, plan, "high")
+
+Importing weft imports neither PySpark nor Numba: each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.errors import BadRequest, RunFailed, WeftError
+    from weft.planners import optimize
+    from weft.plans import Plan, Stats, Tree
+    from weft.queries.query import Measure, Query
+    from weft.queries.window import Window
+    from weft.queries.workload import Workload
+    from weft.spark import apply, native, view
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BadRequest": "weft.errors",
+    "Measure": "weft.queries.query",
+    "Plan": "weft.plans",
+    "Query": "weft.queries.query",
+    "RunFailed": "weft.errors",
+    "Stats": "weft.plans",
+    "Tree": "weft.plans",
+    "WeftError": "weft.errors",
+    "Window": "weft.queries.window",
+    "Workload": "weft.queries.workload",
+    "apply": "weft.spark",
+    "native": "weft.spark",
+    "optimize": "weft.planners",
+    "view": "weft.spark",
+}
+
+__all__ = [
+    "BadRequest",
+    "Measure",
+    "Plan",
+    "Query",
+    "RunFailed",
+    "Stats",
+    "Tree",
+    "WeftError",
+    "Window",
+    "Workload",
+    "apply",
+    "native",
+    "optimize",
+    "view",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,131 @@
+"""Plan: a partition of a workload into trees. A tree is a set of queries that share slices and one technique.
+
+A planner makes a plan; the runtime executes it and decides nothing. Positions are those of the queries in the
+workload. All costs are exact fractions, in operations per second of stream time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.plans.stats import Stats
+from weft.queries import expressions as ex
+from weft.queries.workload import Workload
+from weft.slicing.edges import Classes
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Queries that share their slices and a technique. All read one time column and group by the same keys."""
+
+    queries: npt.NDArray[np.int64]
+    """Positions in the workload, ascending."""
+    slices: Classes
+    """The edge classes between which the tree's slices lie, in microseconds (or rows)."""
+    technique: str
+    edge_rate: Fraction
+    """Edges per second (or per row, for windows of rows)."""
+    groups: Fraction
+    """Groups that have a partial at an edge, expected."""
+    operations: Fraction
+    """Omega: final-aggregation operations per edge and group."""
+    lost: tuple[tuple[str, str], ...]
+    """The other techniques, each with the reason why it was refused or lost."""
+
+    @property
+    def final_cost(self) -> Fraction:
+        """Operations per second of the final aggregation: edge rate x groups x Omega."""
+        return self.edge_rate * self.groups * self.operations
+
+    def _parts(self) -> tuple[object, ...]:
+        numbers = (self.edge_rate, self.groups, self.operations)
+        return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a workload is executed, and what that costs."""
+
+    workload: Workload
+    stats: Stats
+    trees: tuple[Tree, ...]
+    planner: str
+    slicing: str
+    price: str
+    feed: str = "events"
+    """What the trees read: `events`, a pass over the data each; or `slices`, one pass that cuts at all trees' edges."""
+    alternatives: tuple[tuple[str, Fraction], ...] = ()
+    """Other planners' costs for the same workload, stats and price."""
+
+    @cached_property
+    def cost(self) -> Fraction:
+        """Operations per second: what slicing costs, plus the final aggregation of every tree."""
+        return self.slicing_cost + sum((tree.final_cost for tree in self.trees), Fraction(0))
+
+    @cached_property
+    def slicing_cost(self) -> Fraction:
+        """Operations per second to make the slices: the rate once per tree, or once and every slice once per tree."""
+        if self.feed == "events":
+            return self.stats.rate * len(self.trees)
+        return self.stats.rate + len(self.trees) * self.feed_rate
+
+    @cached_property
+    def feed_rate(self) -> Fraction:
+        """Edges per second of the shared slices that feed the trees."""
+        from weft.slicing.density import density
+
+        return density(edge_class for tree in self.trees for edge_class in tree.slices) * 1_000_000
+
+    def tree_of(self, position: int) -> int:
+        """Which tree answers the query at a position."""
+        return next(number for number, tree in enumerate(self.trees) if position in tree.queries)
+
+    def group_by(self, tree: Tree) -> tuple[ex.Expression, ...]:
+        """The keys that all queries of a tree group by."""
+        workload = self.workload
+        return workload.prototypes[workload.prototype[tree.queries[0]]].group_by
+
+    def explain(self) -> str:
+        """The plan as text, one fact per line."""
+        from weft.plans import explain
+
+        return "\n".join(explain.lines(self))
+
+    def to_json(self) -> str:
+        """The plan and its workload as JSON; `Plan.from_json` reads it back to an equal plan."""
+        from weft.plans import codec
+
+        return codec.encode(self)
+
+    @staticmethod
+    def from_json(text: str) -> Plan:
+        """Read what `to_json` wrote."""
+        from weft.plans import codec
+
+        return codec.decode(text)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return f"Plan({self.planner}: {len(self.workload)} queries, {len(self.trees)} trees, cost {float(self.cost):g})"
+
+    def _repr_html_(self) -> str:
+        from weft.plans import html
+
+        return html.render(self)
+
+    def __iter__(self) -> Iterator[Tree]:
+        return iter(self.trees)

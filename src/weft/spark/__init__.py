@@ -1,0 +1,22 @@
+"""Plans become DataFrames. The only room that imports PySpark, and only its public DataFrame API.
+
+In: a DataFrame and a `Plan`. Out: a DataFrame of answers, and the view of each query on it.
+
+    apply.py     the door: DataFrame in, DataFrame out; the slices of each root, aggregated in the JVM
+    binding.py   a plan meets a schema: types, columns and their checks
+    columns.py   expressions as Spark columns
+    clock.py     the event time in microseconds, and the slice that it falls into
+    answers.py   slices in, answers out: what runs in the Python workers, over Arrow
+    chunks.py    a worker's input cut where no key is torn apart, or torn apart safely
+    lanes.py     the queries of one filter over one chunk
+    series.py    Arrow columns of partials as matrices, and combined partials as values
+    results.py   the long form: its columns, and the buffers they are written to
+    view.py      the rows that one query alone would have given
+    native.py    the same query by Spark's own window(): the oracle
+"""
+
+from weft.spark.apply import apply
+from weft.spark.native import native
+from weft.spark.view import view
+
+__all__ = ["apply", "native", "view"]

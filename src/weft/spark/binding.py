@@ -1,0 +1,209 @@
+"""Binding: a plan meets a schema. What the stream's columns are, what the aggregates' types are, and where they stand.
+
+Everything that a query can have wrong about the data is found here, before a job starts: a column that is not there,
+a filter that is no condition, a sum over text. Types are Spark's own, asked of its analyser in one go; only where that
+fails is each query tried alone, to name the one at fault.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T  # noqa: N812
+
+from weft.errors import BadRequest
+from weft.plans.plan import Plan
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.queries.workload import Workload
+from weft.spark import columns
+from weft.spark.results import storable, stored_type
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+RESERVED = ("query", "window_start", "window_end", "row_start", "row_end")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A workload over a schema: Spark types of expressions, and the layout of the long form."""
+
+    types: Mapping[ex.Expression, str]
+    """Of arguments, group keys and aggregates."""
+    keys: Mapping[ex.Expression, str]
+    """The long form's column of each group key, in order."""
+    slots: tuple[tuple[str, int], ...]
+    """The value columns: stored type and number."""
+
+    def slot(self, query: Query, aggregate: ex.Aggregate) -> tuple[str, int]:
+        """The value column that holds an aggregate's answers in the rows of a query."""
+        return slot(self.types, query, aggregate)
+
+
+def slot(types: Mapping[ex.Expression, str], query: Query, aggregate: ex.Aggregate) -> tuple[str, int]:
+    """Stored type and number: the aggregates of a query that are stored alike are numbered in order of use."""
+    kind = stored_type(types[aggregate])
+    alike = [other for other in query.aggregates if stored_type(types[other]) == kind]
+    return kind, alike.index(aggregate)
+
+
+def key_columns(workload: Workload) -> dict[ex.Expression, str]:
+    """The long form's column of every group key: its usual name, made different where another column has it."""
+    names: dict[ex.Expression, str] = {}
+    taken = set(RESERVED)
+    for prototype in workload.prototypes:
+        for key in prototype.group_by:
+            if key not in names:
+                name = ex.label(key)
+                while name.lower() in taken or name.lower().startswith("value_"):
+                    name = f"key_{name}"
+                taken.add(name.lower())
+                names[key] = name
+    return names
+
+
+def bind(df: DataFrame, plan: Plan) -> Binding:
+    """Check a plan's queries against a DataFrame, and look up all types."""
+    workload = plan.workload
+    _check_columns(df, workload)
+    scalars: dict[ex.Expression, tuple[Query, str]] = {}
+    aggregates: dict[ex.Expression, tuple[Query, str]] = {}
+    for query in first_queries(workload):
+        for key in query.group_by:
+            scalars.setdefault(key, (query, "group_by"))
+        if query.where is not None:
+            scalars.setdefault(query.where, (query, "where"))
+        for aggregate in query.aggregates:
+            if aggregate.argument is not None:
+                scalars.setdefault(aggregate.argument, (query, ex.to_sql(aggregate)))
+            aggregates.setdefault(aggregate, (query, ex.to_sql(aggregate)))
+    types = _types(df, scalars, grouped=False)
+    for query in first_queries(workload):
+        _check_types(query, types)
+    types |= _types(df, aggregates, grouped=True)
+    for aggregate, (query, field) in aggregates.items():
+        if not storable(types[aggregate]):
+            raise BadRequest(
+                f"{field} gives {types[aggregate]}, which Weft does not carry",
+                query=query.id,
+                field="measures",
+                remedy="Aggregate a number, string, date, timestamp or boolean",
+            )
+    counts: dict[str, int] = {}
+    for query in first_queries(workload):
+        for aggregate in query.aggregates:
+            kind, number = slot(types, query, aggregate)
+            counts[kind] = max(counts.get(kind, 0), number + 1)
+    slots = tuple((kind, number) for kind in sorted(counts) for number in range(counts[kind]))
+    return Binding(types, key_columns(workload), slots)
+
+
+def first_queries(workload: Workload) -> Iterator[Query]:
+    """A query of each prototype, the first one, so that a message can name it."""
+    seen: set[int] = set()
+    for position, number in enumerate(workload.prototype.tolist()):
+        if number not in seen:
+            seen.add(number)
+            yield workload[position]
+
+
+def types_metadata(binding: Binding, plan: Plan) -> dict[str, str]:
+    """What a view needs to know, to travel with the results' `query` column."""
+    aggregates = {ex.to_sql(e): t for e, t in binding.types.items() if isinstance(e, ex.Aggregate)}
+    return {"weft_workload": plan.workload.fingerprint(), "weft_types": json.dumps(aggregates)}
+
+
+def _check_columns(df: DataFrame, workload: Workload) -> None:
+    known = {name.lower(): name for name in df.columns}
+    for query in first_queries(workload):
+        places: list[tuple[str, ex.Expression | None]] = [("where", query.where), ("time", query.time)]
+        places += [("group_by", key) for key in query.group_by]
+        places += [(ex.to_sql(aggregate), aggregate) for aggregate in query.aggregates]
+        for field, expression in places:
+            for node in ex.columns(expression) if expression is not None else ():
+                if node.path[0].lower() not in known:
+                    near = difflib.get_close_matches(node.path[0].lower(), known, 1)
+                    shown = ", ".join(df.columns[:8]) + (", ..." if len(df.columns) > 8 else "")
+                    raise BadRequest(
+                        f"there is no column '{node.path[0]}'",
+                        query=query.id,
+                        field=field,
+                        remedy=f"Did you mean '{known[near[0]]}'" if near else f"The stream has {shown}",
+                    )
+
+
+def _check_types(query: Query, types: Mapping[ex.Expression, str]) -> None:
+    if query.where is not None and types[query.where] not in ("boolean", "void"):
+        raise BadRequest(
+            f"the filter gives {types[query.where]}, not a condition",
+            query=query.id,
+            field="where",
+            remedy="Compare it with something",
+        )
+    for key in query.group_by:
+        if any(word in types[key] for word in ("map<", "variant", "year", "month", "calendar")):
+            raise BadRequest(
+                f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here",
+                query=query.id,
+                field="group_by",
+                remedy="Group by a string, number, date or timestamp made of it",
+            )
+    for aggregate in query.aggregates:
+        if aggregate.argument is None:
+            continue
+        type_ = types[aggregate.argument]
+        if aggregate.function not in ("count", "min", "max") and not type_.startswith(_NUMBERS):
+            raise BadRequest(
+                f"{aggregate.function} needs a number, '{ex.to_sql(aggregate.argument)}' is {type_}",
+                query=query.id,
+                field=ex.to_sql(aggregate),
+                remedy=f"Cast it, as in {aggregate.function}(CAST({ex.to_sql(aggregate.argument)} AS DOUBLE))",
+            )
+
+
+def _types(
+    df: DataFrame, wanted: Mapping[ex.Expression, tuple[Query, str]], *, grouped: bool
+) -> dict[ex.Expression, str]:
+    """Spark's types of expressions over the stream: of its rows, or aggregated."""
+    if not wanted:
+        return {}
+
+    def schema(expressions: Iterable[ex.Expression]) -> T.StructType:
+        named = [columns.column(expression).alias(f"c{i}") for i, expression in enumerate(expressions)]
+        return (df.agg(*named) if grouped else df.select(*named)).schema
+
+    with _quietly():
+        try:
+            fields = schema(wanted).fields
+        except AnalysisException as whole:
+            for expression, (query, field) in wanted.items():
+                try:
+                    schema([expression])
+                except AnalysisException as error:
+                    raise BadRequest(_first_line(error), query=query.id, field=field, remedy="Mend it") from None
+            raise BadRequest(_first_line(whole), field="workload") from None
+    return {
+        expression: field.dataType.simpleString() for expression, field in zip(wanted, fields, strict=True)
+    }
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep PySpark from printing an analysis error that is about to be told in our words."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _first_line(error: AnalysisException) -> str:
+    """What Spark says, without the plan that follows."""
+    return str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")

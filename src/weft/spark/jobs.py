@@ -1,0 +1,120 @@
+"""Jobs: a root's queries, spelled out for the workers: lanes, windows, and where every answer goes."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T  # noqa: N812
+
+from weft.algebra.partials import Partial, partials
+from weft.plans.plan import Plan
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.spark import columns
+from weft.spark.answers import Job
+from weft.spark.binding import Binding
+from weft.spark.lanes import Answer, Lane, Source, WindowOf
+from weft.spark.results import Shape, slot_name
+from weft.spark.roots import Root
+from weft.spark.series import columns_of
+
+
+def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bool) -> Job:
+    """What the workers need to know of a root, whose results have this schema."""
+    sources, at = [], 0
+    for partial in root.partials:
+        type_ = None if partial.argument is None else binding.types[partial.argument]
+        sources.append(Source(partial.kind, type_, at))
+        at += columns_of(partial.kind, type_)
+    slots = _slots(root, binding)
+    number_of = {partial: number for number, partial in enumerate(root.partials)}
+    lanes = []
+    for tree in root.trees:
+        by_filter: dict[int | None, dict[int, Query]] = {}
+        for position in tree.queries.tolist():
+            query = root.queries[position]
+            by_filter.setdefault(root.filter_number(query), {})[position] = query
+        for number, queries in by_filter.items():
+            lanes.append(Lane(number, tree.technique, _windows(queries, binding, slots, number_of)))
+    return Job(
+        tuple(lanes),
+        tuple(sources),
+        len(root.keys),
+        Shape(
+            tuple(schema.names),
+            tuple(kind for kind, _ in slots),
+            plan.workload.ids,
+            root.time_type,
+            "query_number" in schema.names,
+        ),
+        ansi,
+    )
+
+
+def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool) -> T.StructType:
+    """The columns of a root's results: the long form, less what only other roots fill."""
+    keys = df.select(*(columns.column(key).alias(binding.keys[key]) for key in root.keys)).schema.fields
+    ends: list[tuple[str, T.DataType]] = [("row_start", T.LongType()), ("row_end", T.LongType())]
+    if not root.counts_rows:
+        clock = T.TimestampType() if root.time_type == "timestamp" else T.TimestampNTZType()
+        ends = [("window_start", clock), ("window_end", clock)]
+    return T.StructType(
+        [
+            T.StructField("query", T.StringType(), False),
+            *([T.StructField("query_number", T.IntegerType(), False)] if numbered else []),
+            *keys,
+            *(T.StructField(name, type_, False) for name, type_ in ends),
+            *(
+                T.StructField(slot_name(kind, number), T.DataType.fromDDL(kind))
+                for kind, number in _slots(root, binding)
+            ),
+        ]
+    )
+
+
+def _slots(root: Root, binding: Binding) -> list[tuple[str, int]]:
+    """The value columns that this root's queries use."""
+    used = {binding.slot(query, aggregate) for query in _different(root) for aggregate in query.aggregates}
+    return [slot for slot in binding.slots if slot in used]
+
+
+def _different(root: Root) -> list[Query]:
+    """One query of each set of aggregates."""
+    return list({query.aggregates: query for query in root.queries.values()}.values())
+
+
+def _windows(
+    queries: dict[int, Query], binding: Binding, slots: list[tuple[str, int]], number_of: dict[Partial, int]
+) -> tuple[WindowOf, ...]:
+    """The covered windows of some queries, each once, with all the answers that are wanted over it."""
+    answers: dict[tuple[ex.Aggregate, ...], tuple[Answer, ...]] = {}
+    windows: dict[tuple[int, int, int, int], list[tuple[int, tuple[Answer, ...]]]] = {}
+    for position, query in queries.items():
+        if query.aggregates not in answers:
+            answers[query.aggregates] = tuple(
+                _answer(query, aggregate, binding, slots, number_of) for aggregate in query.aggregates
+            )
+        window = query.window
+        # a covered interval begins `delay` before the window that it is the answer for
+        covered = (window.range, window.slide, (window.offset - window.delay) % window.slide, window.delay)
+        windows.setdefault(covered, []).append((position, answers[query.aggregates]))
+    return tuple(WindowOf(*covered, tuple(wanted)) for covered, wanted in windows.items())
+
+
+def _answer(
+    query: Query, aggregate: ex.Aggregate, binding: Binding, slots: list[tuple[str, int]], number_of: dict[Partial, int]
+) -> Answer:
+    type_ = binding.types[aggregate]
+    shift = 0
+    if aggregate.function == "avg" and type_.startswith("decimal") and aggregate.argument is not None:
+        shift = _scale(type_) - _scale(binding.types[aggregate.argument])
+    return Answer(
+        aggregate.function,
+        tuple(number_of[partial] for partial in partials(aggregate)),
+        type_,
+        slots.index(binding.slot(query, aggregate)),
+        shift,
+    )
+
+
+def _scale(decimal: str) -> int:
+    return int(decimal[:-1].split(",")[1])

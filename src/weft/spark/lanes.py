@@ -1,0 +1,219 @@
+"""Lanes: the queries of one filter over one piece of slices.
+
+Slices come apart by which filters their rows passed (Shared Data Shards, Krishnamurthy, Wu and Franklin, SIGMOD 2006):
+a row's signature is a bit per filter, and a slice has a partial for every signature that occurs in it. The lane of a
+filter is the partials whose signature has its bit, in the same order, so several of them may begin at one instant;
+a window simply covers them all. What a lane costs is proportional to the partials that passed its filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.algebra import exact, ordering
+from weft.spark.chunks import Piece
+from weft.spark.results import ROOM, Buffers, arrow_type
+from weft.spark.series import Series, columns_of, series
+from weft.techniques import BY_NAME, windows
+from weft.techniques.technique import Positions
+
+Values = tuple[Any, npt.NDArray[np.bool_] | None]
+
+SIGNATURE_BITS = 62
+"""Filters per signature column: a bigint, with the sign left alone."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A partial as the JVM sends it: its kind, its argument's Spark type, and the first of its columns."""
+
+    kind: str
+    type: str | None
+    column: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An aggregate of a query: which sources it is made of, its result's Spark type, and its value column."""
+
+    function: str
+    sources: tuple[int, ...]
+    type: str
+    slot: int
+    shift: int = 0
+    """Decimal places that an average of decimals has more than its argument."""
+
+
+@dataclass(frozen=True)
+class WindowOf:
+    """A covered window, how far its label is ahead of it, and the queries (by number) that ask for it."""
+
+    size: int
+    slide: int
+    offset: int
+    delay: int
+    queries: tuple[tuple[int, tuple[Answer, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The windows of one filter (None: every row), and the technique of their tree."""
+
+    filter: int | None
+    technique: str
+    windows: tuple[WindowOf, ...]
+
+    @property
+    def longest(self) -> int:
+        """The longest range, in ticks."""
+        return max(window.size for window in self.windows)
+
+
+class _Partials:
+    """The partials of a lane over a piece, made ready when a query first asks for them."""
+
+    def __init__(self, lane: Lane, piece: Piece, sources: tuple[Source, ...]) -> None:
+        starts = piece.rows["slice"].to_numpy()
+        self._piece, self._lane, self._sources = piece, lane, sources
+        self._chosen: npt.NDArray[np.int64] | None = None
+        self.bounds = piece.bounds
+        if lane.filter is not None:
+            column, bit = divmod(lane.filter, SIGNATURE_BITS)
+            signature = piece.rows[f"signature_{column}"].to_numpy()
+            self._chosen = np.flatnonzero((signature >> bit) & 1)
+            self.bounds = np.searchsorted(self._chosen, piece.bounds)
+            starts = starts[self._chosen]
+        self.starts = np.ascontiguousarray(starts)
+        self._widest = int(windows.widest(self.bounds, self.starts, lane.longest)) if len(starts) else 0
+        self._ready: dict[int, Series] = {}
+
+    def __getitem__(self, source: int) -> Series:
+        if source not in self._ready:
+            wanted = self._sources[source]
+            count = columns_of(wanted.kind, wanted.type)
+            arrays = [self._piece.rows[f"partial_{wanted.column + i}"] for i in range(count)]
+            if self._chosen is not None:
+                positions = pa.array(self._chosen)
+                arrays = [array.take(positions) for array in arrays]
+            technique = BY_NAME[self._lane.technique]
+            self._ready[source] = series(wanted.kind, wanted.type, arrays, technique, self._widest)
+        return self._ready[source]
+
+
+def answers(
+    lane: Lane, piece: Piece, sources: tuple[Source, ...], ansi: bool, out: Buffers
+) -> Iterator[pa.RecordBatch]:
+    """All answers of a lane over a piece, appended to `out`, which passes on full batches."""
+    partials = _Partials(lane, piece, sources)
+    if not len(partials.starts):
+        return
+    key, start, lo, hi = (np.empty(ROOM, np.int64) for _ in range(4))
+    keys = len(partials.bounds) - 1
+    for window in lane.windows:
+        cursor = windows.new_cursor()
+        while cursor[0] < keys:
+            count = windows.walk(
+                partials.bounds, partials.starts, window.size, window.slide, window.offset,
+                piece.after, piece.upto, cursor, key, start, lo, hi, 0,
+            )  # fmt: skip
+            if not count:
+                continue
+            label = start[:count] + window.delay
+            known: dict[Answer, Values] = {}
+            for number, asked in window.queries:
+                values = []
+                for answer in asked:
+                    if answer not in known:
+                        known[answer] = value(answer, partials, lo[:count], hi[:count], ansi, out.shape.ids[number])
+                    values.append((answer.slot, *known[answer]))
+                yield from out.append(number, key[:count], label, window.size, values)
+
+
+def value(answer: Answer, partials: _Partials, lo: Positions, hi: Positions, ansi: bool, query: str) -> Values:
+    """An aggregate's answers for some windows, and which of them are not null (None: all)."""
+    folded = [partials[source].fold(lo, hi) for source in answer.sources]
+    matrix, known = folded[0]
+    match answer.function:
+        case "count":
+            return matrix[:, 0], None
+        case "min" | "max":
+            return _extreme(answer, matrix, known, partials[answer.sources[0]].ranked), known
+        case "sum":
+            return _sum(answer, matrix, known, ansi, query)
+        case "avg":
+            return _average(answer, matrix, folded[1][0][:, 0], ansi, query)
+        case _:
+            return _spread(answer.function, matrix)
+
+
+def _extreme(
+    answer: Answer, matrix: npt.NDArray[Any], known: npt.NDArray[np.bool_] | None, ranked: pa.Array | None
+) -> Any:
+    codes = matrix[:, 0]
+    if ranked is not None:
+        codes = codes if known is None else np.where(known, codes, 0)
+        taken = ranked.take(pa.array(codes))
+        if not answer.type.startswith("decimal"):
+            return taken
+        words = np.frombuffer(taken.cast(arrow_type(answer.type)).buffers()[1], np.int64)
+        return words.reshape(-1, 2)
+    if answer.type in ("double", "float"):
+        return ordering.to_floats(codes)
+    return np.column_stack((codes, codes >> 63)) if answer.type.startswith("decimal") else codes
+
+
+def _sum(
+    answer: Answer, matrix: npt.NDArray[Any], known: npt.NDArray[np.bool_] | None, ansi: bool, query: str
+) -> Values:
+    if answer.type.startswith("decimal"):
+        sums, overflow = exact.to_decimals(matrix, arrow_type(answer.type).precision)
+    elif matrix.shape[1] == 2:
+        sums, overflow = exact.to_bigints(matrix)
+    else:
+        return matrix[:, 0], known
+    return sums, _without_overflow(answer, known, overflow, ansi, query)
+
+
+def _average(
+    answer: Answer, matrix: npt.NDArray[Any], count: npt.NDArray[np.int64], ansi: bool, query: str
+) -> Values:
+    known = None if count.all() else count > 0
+    if answer.type.startswith("decimal"):
+        averages = exact.averages(matrix, np.maximum(count, 1), answer.shift)
+        words, overflow = exact.to_decimals(averages, arrow_type(answer.type).precision)
+        return words, _without_overflow(answer, known, overflow, ansi, query)
+    total = exact.to_floats(matrix) if matrix.dtype == np.int64 else matrix[:, 0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return total / count, known
+
+
+def _without_overflow(
+    answer: Answer, known: npt.NDArray[np.bool_] | None, overflow: npt.NDArray[np.bool_], ansi: bool, query: str
+) -> npt.NDArray[np.bool_] | None:
+    """Raise as Spark does in ANSI mode; without it, decimals become null and integers wrap."""
+    if not overflow.any():
+        return known
+    if ansi:
+        raise OverflowError(
+            f"query '{query}': {answer.function} does not fit {answer.type} [ARITHMETIC_OVERFLOW]. "
+            "Cast its argument to a wider decimal."
+        )
+    if not answer.type.startswith("decimal"):
+        return known
+    return ~overflow if known is None else known & ~overflow
+
+
+def _spread(function: str, moments: npt.NDArray[np.float64]) -> Values:
+    count, squares = moments[:, 0], np.where(moments[:, 2] < 0, 0, moments[:, 2])
+    fewest = 2 if function.endswith("_samp") else 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = squares / (count - (fewest - 1))
+    known = count >= fewest
+    result = np.sqrt(variance) if function.startswith("stddev") else variance
+    return result, None if known.all() else known

@@ -1,0 +1,68 @@
+"""native: one query by Spark's own `window()`, as it would run without Weft. The oracle of every comparison.
+
+Two things Spark's window() does not do itself are said in its terms: a range shorter than the slide is a tumbling
+window over the slide, less the rows in the gap; a window of rows is a window() over row numbers taken as microseconds.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import Window as Over
+from pyspark.sql import functions as F  # noqa: N812
+
+from weft.errors import BadRequest
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.spark import clock, columns
+
+
+def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame:
+    """The rows of a query, computed by Spark alone."""
+    named = query.time or (ex.Column(tuple(time.split("."))) if time else None)
+    if named is None:
+        raise BadRequest("nobody says which column is the time", query=query.id, field="time", remedy="Pass time=")
+    at, window = columns.column(named), query.window
+    if query.where is not None:
+        df = df.where(columns.column(query.where))
+    if window.unit == "rows":
+        df = df.where(at.isNotNull())
+        order = Over.partitionBy(*(columns.column(key) for key in query.group_by)).orderBy(at)
+        df = df.withColumn("__row", F.row_number().over(order).cast("bigint") - 1)
+        at = F.timestamp_micros(F.col("__row"))
+    elif window.delay:
+        at = at + F.make_dt_interval(secs=F.lit(f"{window.delay / 1e6:.6f}").cast("decimal(18,6)"))
+    df = df.withColumn("__at", at)
+    offset = window.offset % window.slide
+    size = window.range
+    if size < window.slide:
+        ticks = clock.microseconds(F.col("__at"), df.select("__at").schema[0].dataType)
+        df = df.where(F.pmod(ticks - F.lit(offset), F.lit(window.slide)) < size)
+        size = window.slide
+    spans = [f"{micros} microseconds" for micros in (size, window.slide, offset)]
+    keys = [columns.column(key).alias(f"__key_{number}") for number, key in enumerate(query.group_by)]
+    grouped = df.groupBy(*keys, F.window("__at", *spans).alias("__window")).agg(
+        *(columns.column(aggregate).alias(f"__value_{number}") for number, aggregate in enumerate(query.aggregates))
+    )
+    start = F.col("__window.start")
+    end = start + F.make_dt_interval(secs=F.lit(f"{window.range / 1e6:.6f}").cast("decimal(18,6)"))
+    if window.unit == "rows":
+        start, end = F.unix_micros(start), F.unix_micros(end)
+
+    def resolve(node: ex.Expression) -> Column | None:
+        if node in query.group_by:
+            return F.col(f"__key_{query.group_by.index(node)}")
+        match node:
+            case ex.Aggregate():
+                return F.col(f"__value_{query.aggregates.index(node)}")
+            case ex.WindowField("start"):
+                return start
+            case ex.WindowField("end"):
+                return end
+            case ex.WindowField():
+                return F.struct(start.alias("start"), end.alias("end"))
+            case _:
+                return None
+
+    if query.having is not None:
+        grouped = grouped.where(columns.column(query.having, resolve))
+    return grouped.select(*(columns.column(c.expression, resolve).alias(c.name) for c in query.output))

@@ -1,0 +1,113 @@
+"""Roots: what reads the events. Each tree by itself, or all trees of one kin where the plan feeds them shared slices.
+
+A root settles, for its queries together, the group keys, the clock, the filters and the partials that a pass over the
+events has to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T  # noqa: N812
+
+from weft.algebra.partials import Partial, partials
+from weft.errors import BadRequest
+from weft.plans.plan import Plan, Tree
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.slicing.edges import Classes, reduced
+from weft.slicing.slicers import execution_classes
+from weft.spark import clock, columns
+
+
+@dataclass(frozen=True)
+class Root:
+    """One pass over the events, for the queries of some trees."""
+
+    trees: tuple[Tree, ...]
+    queries: Mapping[int, Query]
+    """By position in the workload."""
+    keys: tuple[ex.Expression, ...]
+    time: ex.Column
+    time_type: str
+    """Spark's type of a window's ends: timestamp, timestamp_ntz, or bigint for row numbers."""
+    common_filter: ex.Expression | None
+    """The filter, where all queries have the same one."""
+    filters: tuple[ex.Expression, ...]
+    """The different filters otherwise; a query without one takes every row."""
+    classes: Classes
+    """Where the slices are cut."""
+    partials: tuple[Partial, ...]
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether positions are row numbers instead of times."""
+        return self.time_type == "bigint"
+
+    @property
+    def takes_every_row(self) -> bool:
+        """Whether some query wants rows that pass none of `filters`."""
+        return not self.filters or any(query.where is None for query in self.queries.values())
+
+    def filter_number(self, query: Query) -> int | None:
+        """Which of `filters` is the query's; None where it takes every row that the root reads."""
+        return self.filters.index(query.where) if self.filters and query.where is not None else None
+
+
+def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
+    """What reads the events, for a plan over a DataFrame."""
+    if plan.feed == "events":
+        return [_root(df, plan, (tree,), time) for tree in plan.trees]
+    kin: dict[object, list[Tree]] = {}
+    for tree in plan.trees:
+        query = plan.workload[int(tree.queries[0])]
+        clock_of = (query.window.unit, query.where if query.window.unit == "rows" else None)
+        kin.setdefault((query.group_by, query.time, clock_of), []).append(tree)
+    return [_root(df, plan, tuple(trees), time) for trees in kin.values()]
+
+
+def _root(df: DataFrame, plan: Plan, trees: tuple[Tree, ...], time: str | None) -> Root:
+    queries = {int(position): plan.workload[int(position)] for tree in trees for position in tree.queries}
+    first = next(iter(queries.values()))
+    wheres = list(dict.fromkeys(query.where for query in queries.values()))
+    edges = {edge for query in queries.values() for edge in execution_classes(plan.slicing, query.window)}
+    at, type_ = _time(df, plan, first, time)
+    return Root(
+        trees,
+        queries,
+        first.group_by,
+        at,
+        type_ if first.window.unit == "time" else "bigint",
+        wheres[0] if len(wheres) == 1 else None,
+        tuple(where for where in wheres if where is not None) if len(wheres) > 1 else (),
+        clock.executable(reduced(edges)),
+        tuple(dict.fromkeys(p for q in queries.values() for aggregate in q.aggregates for p in partials(aggregate))),
+    )
+
+
+def _time(df: DataFrame, plan: Plan, query: Query, given: str | None) -> tuple[ex.Column, str]:
+    """The time column of a query, and the Spark type of its window's ends."""
+    at = query.time or (ex.Column(tuple(given.split("."))) if given else plan.workload.time)
+    if at is None:
+        raise BadRequest(
+            "nobody says which column is the time",
+            query=query.id,
+            field="time",
+            remedy='Pass apply(df, plan, time="...") or --time, or name it in the query as window(ts, ...)',
+        )
+    shown = ".".join(at.path)
+    if at.path[0].lower() not in {name.lower() for name in df.columns}:
+        raise BadRequest(
+            f"there is no column '{shown}'", query=query.id, field="time", remedy=f"Use one of {', '.join(df.columns)}"
+        )
+    type_ = df.select(columns.column(at)).schema[0].dataType
+    if not isinstance(type_, (T.TimestampType, T.TimestampNTZType, T.DateType)):
+        raise BadRequest(
+            f"'{shown}' is {type_.simpleString()}, no timestamp",
+            query=query.id,
+            field="time",
+            remedy="Cast it before, as with to_timestamp or timestamp_micros",
+        )
+    return at, "timestamp_ntz" if isinstance(type_, T.TimestampNTZType) else "timestamp"

@@ -1,0 +1,118 @@
+"""Series: Arrow columns of partials become matrices that kernels combine, and combined partials become values.
+
+    partial           columns from the JVM      matrix                       combined by
+    rows, count       bigint                    1 int64                      +
+    sum of integers   bigint                    1 int64                      +
+    sum of bigint     low half, high half       2 int64 digits               +     overflow is seen, not suffered
+    sum of decimal    decimal                   4 int64 digits               +
+    sum of double     double                    1 float64                    +
+    min, max          the value                 1 int64 that sorts alike     min, max
+    moments           count, mean, variance     3 float64                    Chan's merge
+
+A null stands as the operator's identity; how many values are behind a run of slices is counted beside it, so that an
+answer over nothing but nulls is null, but only where there is a null at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.algebra import exact, ordering
+from weft.algebra.operators import ADD, MAX, MIN, MOMENTS, Matrix, identity
+from weft.techniques.technique import Positions, State, Technique
+
+_WIDE = 18  # decimal digits beyond which a decimal needs more than 64 bits
+
+
+def columns_of(kind: str, type_: str | None) -> int:
+    """How many columns the JVM sends for a partial of this kind over an argument of this Spark type."""
+    if kind == "moments":
+        return 3
+    return 2 if kind == "sum" and type_ == "bigint" else 1
+
+
+@dataclass(frozen=True)
+class Series:
+    """The partials of one kind over one stretch of slices, ready to answer windows."""
+
+    operator: int
+    technique: Technique
+    state: State
+    width: int
+    known: npt.NDArray[np.int64] | None
+    """How many slices before slice i have a value; None where all have one."""
+    ranked: pa.Array | None
+    """The values by rank, where the matrix holds ranks."""
+
+    def fold(self, lo: Positions, hi: Positions) -> tuple[Matrix, npt.NDArray[np.bool_] | None]:
+        """The combined partial of each window, and which windows have a value; None where all have one."""
+        out = np.empty((len(lo), self.width), self.state[0].dtype)
+        self.technique.fold(self.operator, self.state, lo, hi, out)
+        return out, None if self.known is None else self.known[hi] > self.known[lo]
+
+
+def series(kind: str, type_: str | None, arrays: list[pa.Array], technique: Technique, widest: int) -> Series:
+    """Make a partial's columns ready, by a technique, for windows of at most `widest` slices."""
+    operator, matrix, ranked = _matrix(kind, type_, arrays)
+    absent = arrays[-1].null_count > 0
+    known = None
+    if absent:
+        empty = arrays[-1].is_null().to_numpy(zero_copy_only=False)
+        matrix[empty] = identity(operator, matrix.dtype)
+        known = np.concatenate(([0], np.cumsum(~empty)))
+    return Series(operator, technique, technique.build(operator, matrix, widest), matrix.shape[1], known, ranked)
+
+
+def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[int, Matrix, pa.Array | None]:
+    if kind in ("min", "max"):
+        codes, ranked = _codes(arrays[0])
+        return (MIN if kind == "min" else MAX), codes.reshape(-1, 1), ranked
+    if kind == "moments":
+        count, mean, variance = (_numpy(array).astype(np.float64) for array in arrays)
+        # a group of nothing but nulls has no mean; its count of 0 keeps the rest from being looked at
+        return MOMENTS, np.column_stack((count, np.where(count > 0, mean, 0), np.where(count > 0, variance * count, 0))), None
+    if kind == "sum" and pa.types.is_decimal(arrays[0].type):
+        return ADD, exact.digits_of_decimals(_words(arrays[0])), None
+    return ADD, np.column_stack([_numpy(array) for array in arrays]), None
+
+
+def _numpy(array: pa.Array) -> npt.NDArray[Any]:
+    """A primitive column as numpy; what stands in place of a null is not defined."""
+    return pc.fill_null(array, 0).to_numpy(zero_copy_only=False) if array.null_count else array.to_numpy()
+
+
+def _words(array: pa.Array) -> npt.NDArray[np.int64]:
+    """A decimal128 column as rows of a low and a high word."""
+    words = np.frombuffer(array.buffers()[1], np.int64).reshape(-1, 2)
+    return words[array.offset : array.offset + len(array)]
+
+
+def _codes(array: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array | None]:
+    """Integers in the order of the values, writable; the values by rank where the integers are ranks."""
+    type_ = array.type
+    if pa.types.is_floating(type_):
+        return ordering.from_floats(_numpy(array).astype(np.float64)), None
+    if pa.types.is_decimal(type_) and type_.precision <= _WIDE:
+        return _words(array)[:, 0].copy(), None
+    if pa.types.is_boolean(type_):
+        return _numpy(array.cast(pa.int8())).astype(np.int64), None
+    if pa.types.is_date32(type_):
+        return _numpy(array.view(pa.int32())).astype(np.int64), None
+    if pa.types.is_timestamp(type_):
+        return np.array(_numpy(array.view(pa.int64())), np.int64), None
+    if pa.types.is_integer(type_):
+        return np.array(_numpy(array), np.int64), None
+    encoded = array.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
+    rank = np.empty(len(order), np.int64)
+    rank[order.to_numpy()] = np.arange(len(order))
+    codes = np.zeros(len(array), np.int64)
+    present = ~array.is_null().to_numpy(zero_copy_only=False)
+    codes[present] = rank[encoded.indices.drop_null().to_numpy()]
+    return codes, encoded.dictionary.take(order)

@@ -1,0 +1,114 @@
+"""Slices: the events' only pass. One row per key, slice and signature, aggregated in the JVM.
+
+    events -> keys, slice start, signature, arguments -> groupBy().agg(partials) -> sorted by key and slice
+
+The signature has a bit per filter that the event passes (see `lanes.py`), so queries with different filters share a
+pass; an event that passes none is dropped. Column names: key_0.., slice, signature_0.., partial_0.., and rank, the
+row's number within its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import Window as Over
+from pyspark.sql import functions as F  # noqa: N812
+
+from weft.algebra.partials import Partial
+from weft.queries import expressions as ex
+from weft.spark import clock, columns
+from weft.spark.lanes import SIGNATURE_BITS
+from weft.spark.roots import Root
+
+_LOW_HALF = 0xFFFF_FFFF
+
+
+def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> DataFrame:
+    """The slices of a root over a DataFrame of events."""
+    time = columns.column(root.time)
+    df = df.where(time.isNotNull())
+    if root.common_filter is not None:
+        df = df.where(columns.column(root.common_filter))
+    at = clock.microseconds(time, df.select(time).schema[0].dataType)
+    if root.counts_rows:
+        numbered = Over.partitionBy(*(columns.column(key) for key in root.keys)).orderBy(time)
+        df = df.withColumn("__weft_row", F.row_number().over(numbered).cast("bigint") - 1)
+        at = F.col("__weft_row")
+    passes = [F.coalesce(columns.column(where), F.lit(False)) for where in root.filters]
+    signatures = _signatures(passes)
+    keys = [columns.column(key).alias(f"key_{number}") for number, key in enumerate(root.keys)]
+    arguments = _arguments(root, passes)
+    events = df.select(
+        *keys,
+        clock.slice_start(at, root.classes).alias("slice"),
+        *(signature.alias(f"signature_{number}") for number, signature in enumerate(signatures)),
+        *(value.alias(f"argument_{number}") for number, value in enumerate(arguments.values())),
+    )
+    by = [f"key_{number}" for number in range(len(keys))]
+    marks = [f"signature_{number}" for number in range(len(signatures))]
+    if marks and not root.takes_every_row:
+        events = events.where(reduce(lambda left, right: left | right, (F.col(mark) != 0 for mark in marks)))
+    at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(arguments)}
+    made = [column for partial in root.partials for column in _partial(partial, at_hand, types)]
+    sliced = events.groupBy(*by, "slice", *marks).agg(
+        *(column.alias(f"partial_{number}") for number, column in enumerate(made))
+    )
+    if not by:
+        return sliced.repartition(1).sortWithinPartitions("slice").withColumn("rank", F.lit(2))
+    return sliced.withColumn("rank", F.row_number().over(Over.partitionBy(*by).orderBy("slice")))
+
+
+def _signatures(passes: list[Column]) -> list[Column]:
+    """A bigint for every `SIGNATURE_BITS` filters, a bit for each that the event passes."""
+    bits = [F.when(passed, F.lit(1 << (n % SIGNATURE_BITS)).cast("bigint")).otherwise(F.lit(0)) for n, passed in enumerate(passes)]
+    return [
+        reduce(lambda left, right: left + right, bits[begin : begin + SIGNATURE_BITS])
+        for begin in range(0, len(bits), SIGNATURE_BITS)
+    ]
+
+
+def _arguments(root: Root, passes: list[Column]) -> dict[ex.Expression, Column]:
+    """What the partials aggregate, once per event, and only computed where one of its queries wants the event.
+
+    A query that divides by what its own filter keeps from being zero must not meet the rows of the others.
+    """
+    wanted: dict[ex.Expression, set[int | None]] = {}
+    for query in root.queries.values():
+        for aggregate in query.aggregates:
+            if aggregate.argument is not None:
+                wanted.setdefault(aggregate.argument, set()).add(root.filter_number(query))
+    values = {}
+    for argument, filters in wanted.items():
+        value = columns.column(argument)
+        if None not in filters and not isinstance(argument, (ex.Column, ex.Literal)):
+            passed = (passes[number] for number in sorted(number for number in filters if number is not None))
+            value = F.when(reduce(lambda left, right: left | right, passed), value)
+        values[argument] = value
+    return values
+
+
+def _partial(partial: Partial, at_hand: Mapping[ex.Expression, Column], types: Mapping[ex.Expression, str]) -> list[Column]:
+    """A partial's columns, as `series.py` expects them."""
+    if partial.argument is None:
+        return [F.count(F.lit(1))]
+    argument, type_ = at_hand[partial.argument], types[partial.argument]
+    match partial.kind:
+        case "count":
+            return [F.count(argument)]
+        case "min":
+            return [F.min(argument)]
+        case "max":
+            return [F.max(argument)]
+        case "moments":
+            number = argument.cast("double")
+            return [F.count(argument), F.avg(number), F.var_pop(number)]
+        case "sum" if type_ == "bigint":
+            # two halves, so that a slice's sum cannot overflow before the window's does
+            return [F.sum(argument.bitwiseAND(F.lit(_LOW_HALF))), F.sum(F.shiftright(argument, 32))]
+        case "sum" if type_ in ("float", "double"):
+            return [F.sum(argument.cast("double"))]
+        case "sum":
+            return [F.sum(argument)]
+    raise AssertionError(partial)

@@ -1,0 +1,52 @@
+"""view: from the long form back to the rows and columns that one query alone would have given."""
+
+from __future__ import annotations
+
+import json
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from weft.errors import BadRequest
+from weft.plans.plan import Plan
+from weft.queries import expressions as ex
+from weft.spark import columns
+from weft.spark.binding import key_columns
+from weft.spark.having import over_results
+
+
+def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:  # noqa: A002
+    """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them)."""
+    query = plan.workload[id]
+    metadata = _metadata(results, plan)
+    texts = json.loads(metadata["weft_types"])
+    types: dict[ex.Expression, str] = {aggregate: texts[ex.to_sql(aggregate)] for aggregate in query.aggregates}
+    keys = {key: name for key, name in key_columns(plan.workload).items() if key in query.group_by}
+    start, end = ("window_start", "window_end") if query.window.unit == "time" else ("row_start", "row_end")
+
+    def whole_window(node: ex.Expression) -> Column | None:
+        if node == ex.WINDOW:
+            return F.struct(F.col(start).alias("start"), F.col(end).alias("end"))
+        return None
+
+    return results.where(F.col("query") == id).select(
+        *(
+            columns.column(over_results(column.expression, query, types, keys), whole_window).alias(column.name)
+            for column in query.output
+        )
+    )
+
+
+def _metadata(results: DataFrame, plan: Plan) -> dict[str, str]:
+    found = next((field.metadata for field in results.schema.fields if field.name == "query"), {})
+    if "weft_types" not in found:
+        raise BadRequest(
+            "this DataFrame is none that weft.apply gave, or its column 'query' has lost its metadata",
+            field="results",
+            remedy="Pass what weft.apply returned, or what was saved of it as Parquet",
+        )
+    if found["weft_workload"] != plan.workload.fingerprint():
+        raise BadRequest(
+            "these results are those of another workload", field="plan", remedy="Pass the plan that they were made with"
+        )
+    return found
