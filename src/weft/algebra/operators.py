@@ -27,15 +27,19 @@ def identity(operator: int, dtype: npt.DTypeLike) -> float | int:
 
 
 @kernel
+def combine_one(operator, older, newer):  # type: ignore[no-untyped-def]
+    """Two partials of one component."""
+    if operator == ADD:
+        return older + newer
+    return min(older, newer) if operator == MIN else max(older, newer)
+
+
+@kernel
 def combine(operator, left, i, right, j, out, k):  # type: ignore[no-untyped-def]
     """out[k] = left[i] then right[j]. `out` may be either of the two."""
-    if operator == ADD:
+    if operator != MOMENTS:
         for component in range(out.shape[1]):
-            out[k, component] = left[i, component] + right[j, component]
-    elif operator == MIN:
-        out[k, 0] = min(left[i, 0], right[j, 0])
-    elif operator == MAX:
-        out[k, 0] = max(left[i, 0], right[j, 0])
+            out[k, component] = combine_one(operator, left[i, component], right[j, component])
     else:
         older, newer = left[i, 0], right[j, 0]
         if newer == 0:

@@ -22,72 +22,68 @@ from fractions import Fraction
 
 import numpy as np
 
-from weft.algebra.operators import Matrix, combine
+from weft.algebra.operators import Matrix, combine, combine_one
 from weft.jit import kernel
 from weft.techniques.technique import Demand, Positions, State, Technique
 
 
 def build(operator: int, partials: Matrix, widest: int) -> State:
-    """table[0] is the slices, table[l - 1] the folds within blocks of 2^l, and the last one those around borders."""
+    """Row i * stride + l of the table is slice i (l = 0), its fold within a block of 2^(l + 1), or around a border."""
     levels = 1
     while 1 << (levels - 1) < min(widest, len(partials)):
         levels += 1
-    table = np.empty((levels + 1, *partials.shape), partials.dtype)
-    table[0] = partials
-    _build(operator, table, levels)
-    return (table,)
+    stride = levels + 1
+    table = np.empty((len(partials) * stride, partials.shape[1]), partials.dtype)
+    table[::stride] = partials
+    for level in range(1, levels):
+        _fold_around(operator, table, stride, level, 1 << level, 2 << level)
+    _fold_around(operator, table, stride, levels, 0, 1 << levels)
+    # the highest bit in which two slices differ, looked up
+    highest = np.zeros(1 << levels, np.uint8)
+    for bit in range(1, levels):
+        highest[1 << bit : 2 << bit] = bit
+    return table, highest, np.array([stride])
 
 
 @kernel
-def _build(operator, table, levels):  # type: ignore[no-untyped-def]
-    count = table.shape[1]
-    for level in range(2, levels + 1):
-        _fold_around(operator, table[0], table[level - 1], 1 << (level - 1), 1 << level)
-    _fold_around(operator, table[0], table[levels], 0, 1 << levels)
-    return count
-
-
-@kernel
-def _fold_around(operator, partials, folds, first, step):  # type: ignore[no-untyped-def]
+def _fold_around(operator, table, stride, level, first, step):  # type: ignore[no-untyped-def]
     """Folds towards and away from the middles first, first + step, ..., half a step to each side."""
-    count = len(partials)
+    count = len(table) // stride
     for middle in range(first, count + step, step):
-        reach = min(middle + step // 2, count)
-        if middle < count:
-            for component in range(partials.shape[1]):
-                folds[middle, component] = partials[middle, component]
-            for i in range(middle + 1, reach):
-                combine(operator, folds, i - 1, partials, i, folds, i)
+        for i in range(middle, min(middle + step // 2, count)):
+            for component in range(table.shape[1]):
+                table[i * stride + level, component] = table[i * stride, component]
+            if i > middle:
+                combine(operator, table, (i - 1) * stride + level, table, i * stride, table, i * stride + level)
         last = min(middle, count) - 1
-        nearest = max(middle - step // 2, 0)
-        if last >= nearest:
-            for component in range(partials.shape[1]):
-                folds[last, component] = partials[last, component]
-            for i in range(last - 1, nearest - 1, -1):
-                combine(operator, partials, i, folds, i + 1, folds, i)
+        for i in range(last, max(middle - step // 2, 0) - 1, -1):
+            for component in range(table.shape[1]):
+                table[i * stride + level, component] = table[i * stride, component]
+            if i < last:
+                combine(operator, table, i * stride, table, (i + 1) * stride + level, table, i * stride + level)
 
 
 def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix) -> None:
     """One combine per window."""
-    _fold(operator, state[0], lo, hi, out)
+    table, highest, stride = state
+    _fold(operator, table, highest, stride[0], lo, hi, out)
 
 
 @kernel
-def _fold(operator, table, lo, hi, out):  # type: ignore[no-untyped-def]
-    border = table.shape[0] - 1
+def _fold(operator, table, highest, stride, lo, hi, out):  # type: ignore[no-untyped-def]
+    border = stride - 1
     for j in range(len(lo)):
         last = hi[j] - 1
         differ = lo[j] ^ last
-        if differ == 0:
+        level = highest[differ] if differ < len(highest) else border
+        left, right = lo[j] * stride + level, last * stride + level
+        if out.shape[1] == 1:  # 2 ns an answer; through `combine`, which any number of components can use, 12
+            out[j, 0] = table[left, 0] if differ == 0 else combine_one(operator, table[left, 0], table[right, 0])
+        elif differ == 0:
             for component in range(out.shape[1]):
-                out[j, component] = table[0, last, component]
+                out[j, component] = table[left, component]
         else:
-            level = 0
-            while differ > 1:
-                differ >>= 1
-                level += 1
-            level = min(level, border)
-            combine(operator, table[level], lo[j], table[level], last, out, j)
+            combine(operator, table, left, table, right, out, j)
 
 
 def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
