@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 # name -> (fewest, most) arguments; None means any number
-COMPARISONS = {name: (2, 2) for name in ("=", "<>", "<", "<=", ">", ">=", "<=>")}
+COMPARISONS = dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "<=>"), (2, 2))
 LOGIC = {"and": (2, 2), "or": (2, 2), "not": (1, 1)}
 ARITHMETIC = {"+": (2, 2), "-": (2, 2), "*": (2, 2), "/": (2, 2), "%": (2, 2), "negate": (1, 1)}
 TESTS = {"in": (2, None), "between": (3, 3), "like": (2, 3), "is null": (1, 1), "is not null": (1, 1)}
@@ -125,8 +124,19 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _plain(name: str) -> bool:
-    return name.isidentifier() and name.isascii()
+RESERVED = frozenset({
+    "select", "from", "where", "group", "having", "order", "limit", "union", "intersect", "except", "with", "on",
+    "using", "join", "and", "or", "not", "in", "between", "like", "rlike", "ilike", "escape", "is", "null", "true",
+    "false", "case", "when", "then", "else", "end", "as", "distinct", "all", "exists", "over", "window",
+    "window_start", "window_end", "current_date", "current_time", "current_timestamp", "current_user",
+    "current_catalog", "current_database", "current_schema", "localtimestamp", "session_user",
+})  # fmt: skip
+"""Words that are no plain names: a column called so is written in backquotes."""
+
+
+def plain(name: str) -> str:
+    """A name as Spark SQL takes it, in backquotes only where it needs them."""
+    return name if name.isidentifier() and name.isascii() and name.lower() not in RESERVED else quoted(name)
 
 
 def literal_sql(literal: Literal) -> str:
@@ -135,7 +145,7 @@ def literal_sql(literal: Literal) -> str:
     if value is None:
         return "NULL"
     if type_ == "string":
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\u0000") + "'"
     if type_ in ("date", "timestamp", "timestamp_ntz"):
         return f"{type_.upper()} '{value}'"
     suffix = {"tinyint": "Y", "smallint": "S", "bigint": "L", "float": "F", "double": "D"}.get(type_, "")
@@ -161,7 +171,7 @@ def to_sql(expression: Expression, name: Callable[[Expression], str | None] = la
 
     match expression:
         case Column(path):
-            return ".".join(part if _plain(part) and part.lower() != "window" else quoted(part) for part in path)
+            return ".".join(map(plain, path))
         case Literal():
             return literal_sql(expression)
         case Cast(argument, type_):
@@ -172,6 +182,8 @@ def to_sql(expression: Expression, name: Callable[[Expression], str | None] = la
             return f"{function}({text(argument)})"
         case WindowField(field):
             return "window" if field == "window" else f"window.{field}"
+        case Operation("negate", (Literal() as constant,)):
+            return f"(- ({text(constant)}))"  # `- 5` would be read as the constant -5
         case Operation(operator, arguments):
             return _operation_sql(operator, [text(argument) for argument in arguments])
     raise AssertionError(expression)
@@ -211,33 +223,33 @@ def label(expression: Expression) -> str:
     match expression:
         case Column(path):
             return path[-1]
+        case WindowField(field):
+            return field
+        case Cast(Column((name,)), _):
+            return name  # Spark names a cast column after the column, though not a cast field of a struct
+        case _:
+            return _inner(expression)
+
+
+def _inner(expression: Expression) -> str:
+    match expression:
+        case Column(path):
+            return ".".join(path)
         case Literal(value, type_):
             if value is None:
                 return "NULL"
             return f"{type_.upper()} '{value}'" if type_ in ("date", "timestamp", "timestamp_ntz") else value
         case Aggregate(function, None):
             return f"{function}(1)"
-        case WindowField(field):
-            return field
-        case Operation("=" | "<>" as operator, (left, right)) if operator == "<>":
-            return f"(NOT ({_inner(left)} = {_inner(right)}))"
-        case Operation("in", (needle, *choices)):
-            return f"({_inner(needle)} IN ({', '.join(_inner(choice) for choice in choices)}))"
-        case Operation("between", (value, low, high)):
-            return f"{_between_label(_inner(value), _inner(low), _inner(high))}"
-        case Operation("like", (value, pattern)):
-            return f"{_inner(value)} LIKE {_inner(pattern)}"
-        case Operation("like", (value, pattern, escape)):
-            return f"{_inner(value)} LIKE {_inner(pattern)} ESCAPE '{_inner(escape)}'"
+        case Operation(operator, arguments):
+            parts = [_inner(argument) for argument in arguments]
+            if operator == "<>":
+                return f"(NOT ({parts[0]} = {parts[1]}))"
+            if operator == "between":
+                return f"between({', '.join(parts)})"
+            if operator == "like":
+                escape = f" ESCAPE '{parts[2]}'" if len(parts) == 3 else ""
+                return f"{parts[0]} LIKE {parts[1]}{escape}"
+            return _operation_sql(operator, parts)
         case _:
             return to_sql(expression, lambda node: None if node is expression else _inner(node))
-
-
-def _inner(expression: Expression) -> str:
-    if isinstance(expression, Column):
-        return ".".join(expression.path)
-    return label(expression)
-
-
-def _between_label(value: str, low: str, high: str) -> str:
-    return f"between({value}, {low}, {high})"

@@ -48,7 +48,7 @@ class Query:
 
     def __init__(
         self,
-        id: str,  # noqa: A002
+        id: str,
         measures: str | Measure | Mapping[str, str] | Iterable[str | Measure],
         window: Window,
         where: str | ex.Expression | None = None,
@@ -74,20 +74,23 @@ class Query:
 
         if isinstance(measures, Mapping):
             measures = [Measure(alias, read("measures", text)) for alias, text in measures.items()]
-        elif isinstance(measures, (str, Measure)):
-            measures = [measures]
-        if isinstance(group_by, (str, *ex.Expression.__args__)):
-            group_by = [group_by]
+        keys: Iterable[str | ex.Expression] = (
+            [group_by] if isinstance(group_by, (str, *ex.Expression.__args__)) else group_by  # type: ignore[list-item]
+        )
+        asked = [name("measures", m) for m in ([measures] if isinstance(measures, (str, Measure)) else measures)]
+        listed = [name("columns", column) for column in columns]
+        if listed:  # one query, one spelling: the measures come in the order of the columns
+            asked.sort(key=lambda measure: listed.index(measure) if measure in listed else len(listed))
         values = {
             "id": id,
-            "measures": tuple(name("measures", measure) for measure in measures),
+            "measures": tuple(asked),
             "window": window,
             "where": None if where is None else read("where", where),
-            "group_by": tuple(read("group_by", key) for key in group_by),
+            "group_by": tuple(dict.fromkeys(read("group_by", key) for key in keys)),
             "having": None if having is None else read("having", having),
             "time": None if time is None else read("time", time),
             "source": source,
-            "columns": tuple(name("columns", column) for column in columns),
+            "columns": tuple(listed),
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -114,7 +117,7 @@ class Query:
         return render.query_sql(self)
 
 
-def moved(query: Query, id: str, window: Window) -> Query:  # noqa: A002
+def moved(query: Query, id: str, window: Window) -> Query:
     """The same query under another name over another window, without checking the rest of it again."""
     copy = object.__new__(Query)
     for field in Query.__slots__:
@@ -142,12 +145,16 @@ def _check(query: Query) -> None:
     for key in query.group_by:
         if any(isinstance(node, (ex.Aggregate, ex.WindowField)) for node in ex.walk(key)):
             refuse("group_by", "a group key cannot hold an aggregate or the window", "Group by columns of the stream")
+    if query.time is not None and not isinstance(query.time, ex.Column):
+        refuse("time", f"'{ex.to_sql(query.time)}' is no column", "Name a timestamp column of the stream")
     if query.where is not None and any(isinstance(n, (ex.Aggregate, ex.WindowField)) for n in ex.walk(query.where)):
         refuse("where", "a filter on rows cannot hold an aggregate or the window", "Move it to HAVING")
     for field, expression in (*((m.name, m.expression) for m in query.output), ("having", query.having)):
         if expression is not None:
             _check_grouped(query, field, expression)
     names = [column.name.lower() for column in query.output]
+    if "" in names:
+        refuse("measures", "a column has an empty name", "Name it with AS")
     for name in names:
         if names.count(name) > 1:
             refuse("measures", f"two columns are called '{name}'", "Give one of them another name with AS")
@@ -155,6 +162,9 @@ def _check(query: Query) -> None:
         missing = [measure.name for measure in query.measures if measure not in query.columns]
         if missing:
             refuse("columns", f"measure '{missing[0]}' is not among them", "List every measure")
+        for column in query.columns:
+            if column not in query.measures and any(True for _ in ex.aggregates(column.expression)):
+                refuse("columns", f"'{column.name}' has an aggregate but is no measure", "Add it to the measures")
 
 
 def _check_grouped(query: Query, field: str, expression: ex.Expression) -> None:

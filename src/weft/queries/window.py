@@ -34,7 +34,7 @@ class Window:
 
     def __init__(
         self,
-        range: str | timedelta,  # noqa: A002 - the papers' word
+        range: str | timedelta,
         slide: str | timedelta | None = None,
         offset: str | timedelta = timedelta(0),
         delay: str | timedelta = timedelta(0),
@@ -48,20 +48,20 @@ class Window:
                 raise error.within(field=field) from None
         self._fill(unit="time", **sizes)
 
-    def _fill(self, *, range: int, slide: int, offset: int, delay: int, unit: str) -> None:  # noqa: A002
+    def _fill(self, *, range: int, slide: int, offset: int, delay: int, unit: str) -> None:
         check_sizes(range=range, slide=slide, offset=offset, delay=delay, unit=unit)
         for field, value in (("range", range), ("slide", slide), ("offset", offset), ("delay", delay), ("unit", unit)):
             object.__setattr__(self, field, value)
 
     @classmethod
-    def of(cls, range: int, slide: int, offset: int = 0, delay: int = 0, unit: str = "time") -> Window:  # noqa: A002
+    def of(cls, range: int, slide: int, offset: int = 0, delay: int = 0, unit: str = "time") -> Window:
         """A window from whole microseconds (or rows, with `unit="rows"`)."""
         window = object.__new__(cls)
         window._fill(range=range, slide=slide, offset=offset, delay=delay, unit=unit)
         return window
 
     @classmethod
-    def rows(cls, range: int, slide: int | None = None, offset: int = 0) -> Window:  # noqa: A002
+    def rows(cls, range: int, slide: int | None = None, offset: int = 0) -> Window:
         """A window that counts rows of its group, in time order: `Window.rows(100, 10)` is the last 100, every 10."""
         return cls.of(range, range if slide is None else slide, offset, 0, "rows")
 
@@ -72,7 +72,7 @@ class Window:
         return " ".join(parts)
 
 
-def check_sizes(*, range: int, slide: int, offset: int, delay: int, unit: str) -> None:  # noqa: A002
+def check_sizes(*, range: int, slide: int, offset: int, delay: int, unit: str) -> None:
     """Refuse sizes that no window can have, naming the field."""
     example = '"10 min"' if unit == "time" else "10"
     for field, value in (("range", range), ("slide", slide), ("offset", offset), ("delay", delay)):

@@ -125,17 +125,35 @@ class Workload(Sequence[Query]):
         names = None if ids is None else tuple(ids)
         if names is not None and len(names) != len(sizes["range"]):
             raise BadRequest(f"{len(names)} names for {len(sizes['range'])} windows", field="ids")
-        workload = cls.__new__(cls)
         prototype = moved(Query("windows", measures, _ANY_WINDOW, where, group_by, having, time), "", _ANY_WINDOW)
         count = len(sizes["range"])
-        workload._fill(
+        return cls.of(
             (prototype,),
-            np.zeros(count, np.int64),
+            np.zeros(count),
             {field: array.astype(np.int64) * scale for field, array in sizes.items()},
             np.full(count, unit == "rows"),
             names,
         )
+
+    @classmethod
+    def of(
+        cls,
+        prototypes: tuple[Query, ...],
+        prototype: npt.ArrayLike,
+        sizes: Mapping[str, npt.ArrayLike],
+        counts_rows: npt.ArrayLike,
+        ids: Iterable[str] | None,
+    ) -> Workload:
+        """A workload from its parts, as they stand in a saved plan; the windows have been checked."""
+        workload = cls.__new__(cls)
+        numbers = np.asarray(prototype, np.int64)
+        workload._fill(prototypes, numbers, sizes, counts_rows, None if ids is None else tuple(ids))
         return workload
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether the queries have no names of their own, as windows given in arrays."""
+        return self._ids is None
 
     @classmethod
     def from_sql(cls, text: str) -> Workload:

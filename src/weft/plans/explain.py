@@ -1,0 +1,131 @@
+"""Explain: a plan as text. One fact per line, a name to grep for in the first column, the arithmetic shown.
+
+Nothing here varies between runs: no ids, no times, no hosts. Golden files in the tests hold it to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from weft.plans.plan import Plan, Tree
+from weft.queries import durations
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.techniques import BY_NAME
+
+_SHOWN = 8
+"""Queries, slices and alternatives listed before the rest is counted."""
+
+
+def lines(plan: Plan) -> list[str]:
+    """All lines of a plan's explanation."""
+    found = [*_head(plan)]
+    for number, tree in enumerate(plan.trees, 1):
+        found += ["", *_tree(plan, tree, number)]
+    return found
+
+
+def number(value: Fraction | float) -> str:
+    """A cost or a rate with four significant digits, and no digit that means nothing.
+
+    >>> number(Fraction(43, 10)), number(Fraction(1234567)), number(Fraction(1, 3))
+    ('4.3', '1,235,000', '0.3333')
+    """
+    text = f"{float(value):.4g}"
+    if "e" not in text:
+        whole, _, fraction = text.partition(".")
+        return f"{int(whole):,}" + (f".{fraction}" if fraction else "")
+    return f"{float(text):,.0f}" if abs(value) >= 1 else text
+
+
+def _head(plan: Plan) -> list[str]:
+    workload, stats = plan.workload, plan.stats
+    trees = f"{len(plan.trees)} {'tree' if len(plan.trees) == 1 else 'trees'}"
+    source = next((prototype.source for prototype in workload.prototypes if prototype.source), None)
+    found = [
+        _line(
+            "plan",
+            f"{plan.planner}: {len(workload):,} {'query' if len(workload) == 1 else 'queries'}"
+            f"{f' on {source}' if source else ''}, {trees}, {number(plan.cost)} operations/s",
+        ),
+        _line("stream", f"{number(stats.rate)} rows/s, {stats.keys:,} {'key' if stats.keys == 1 else 'keys'}"),
+        _line("price", f"{plan.price}: rate + edge rate x groups x operations per edge, summed over trees"),
+        _line("slicing", f"{plan.slicing}, {_passes(plan)}"),
+    ]
+    others = [f"{name} {number(cost)}" for name, cost in plan.alternatives]
+    copies = _copies(plan)
+    if copies is not None:
+        others.append(f"Spark's window() {number(copies)} row copies/s")
+    if others:
+        found.append(_line("instead of", "   ".join(others)))
+    return found
+
+
+def _passes(plan: Plan) -> str:
+    if plan.feed == "events":
+        count = len(plan.trees)
+        return f"{count} {'pass' if count == 1 else 'passes'} over the rows, one for each tree" if count > 1 else (
+            "1 pass over the rows"
+        )
+    return f"1 pass over the rows into shared slices, {number(plan.feed_rate)} edges/s, that feed every tree"
+
+
+def _copies(plan: Plan) -> Fraction | None:
+    """How many row copies per second Spark's own window() makes for these queries, filters aside."""
+    workload = plan.workload
+    if workload.counts_rows.any():
+        return None
+    copies = -(-workload.ranges // workload.slides)
+    return plan.stats.rate * int(copies.sum())
+
+
+def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
+    workload = plan.workload
+    rate = plan.stats.rate if plan.feed == "events" else plan.feed_rate
+    groups = "" if tree.groups == 1 else f" x {number(tree.groups)}"
+    yield _line(
+        f"t{position}",
+        f"{number(rate + tree.final_cost)} = {number(rate)} + {number(tree.edge_rate)}{groups} x "
+        f"{number(tree.operations)}",
+    )
+    first = workload[int(tree.queries[0])]
+    keys = ", ".join(ex.to_sql(key) for key in first.group_by)
+    yield _line("  groups", f"by {keys}, {number(tree.groups)} with rows at an edge" if keys else "none, one answer for all")
+    unit = first.window.unit
+    yield _line("  slices", f"{_slices(tree, unit)}, {number(tree.edge_rate)} edges/s")
+    for query_position in tree.queries[:_SHOWN].tolist():
+        yield _query(workload[query_position])
+    if len(tree.queries) > _SHOWN:
+        yield _line("", f"and {len(tree.queries) - _SHOWN:,} more")
+    technique = BY_NAME[tree.technique]
+    yield _line("  final", f"{technique.name}: {technique.formula} = {number(tree.operations)}")
+    yield _line("", f"[{technique.first_appeared}]")
+    for name, reason in tree.lost:
+        yield _line("  not", f"{name}: {reason}")
+
+
+def _slices(tree: Tree, unit: str) -> str:
+    say = durations.short if unit == "time" else "{} rows".format
+    cuts: dict[int, list[int]] = {}
+    for modulus, residue in tree.slices:
+        cuts.setdefault(modulus, []).append(residue)
+    shown = []
+    for modulus, residues in list(cuts.items())[:_SHOWN]:
+        ats = [say(residue) for residue in residues[:_SHOWN] if residue]
+        more = ["..."] if len(residues) > _SHOWN else []
+        shown.append(f"every {say(modulus)}" + (f" at {', '.join(['0'] * (0 in residues) + ats + more)}" if ats else ""))
+    if len(cuts) > _SHOWN:
+        shown.append(f"and {len(cuts) - _SHOWN} more periods")
+    return "cut " + "; ".join(shown)
+
+
+def _query(query: Query) -> str:
+    measures = ", ".join(ex.to_sql(measure.expression) for measure in query.measures)
+    overlap = number(Fraction(query.window.range, query.window.slide))
+    where = f"   where {ex.to_sql(query.where)}" if query.where is not None else ""
+    return _line(f"  {query.id}", f"{measures}   {query.window}   overlap {overlap}{where}")
+
+
+def _line(name: str, text: str) -> str:
+    return f"{name:<12}{text}" if len(name) < 12 else f"{name}  {text}"
