@@ -139,10 +139,9 @@ def read(cursor: Cursor) -> ex.Expression:
     """One expression, as it is spelled, from where the cursor stands."""
     start = cursor.ahead()
     try:
-        tree = _logic(cursor)
+        level = [tree := _logic(cursor)]
     except RecursionError:  # the caller's own stack was nearly full
         cursor.refuse("the expression is nested too deep", "Split it up", start)
-    level = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ex.children(node)]
         if not level:

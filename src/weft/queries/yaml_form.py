@@ -230,4 +230,5 @@ def _plain(query: Query, shared: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(column: Measure) -> str:
-    return f"{ex.to_sql(column.expression)} AS {ex.plain(column.name)}"
+    said = ex.to_sql(column.expression)
+    return said if column.name == ex.label(column.expression) else f"{said} AS {ex.plain(column.name)}"
