@@ -16,11 +16,11 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-import measure
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+import measure
 import weft
 
 KEYS, HOURS = 1_000, 2

@@ -40,7 +40,9 @@ def noop(df: DataFrame) -> float:
     return time.perf_counter() - begin
 
 
-def side_by_side(jobs: Mapping[str, Callable[[], float]], runs: int, say: Callable[[str], None]) -> dict[str, list[float]]:
+def side_by_side(
+    jobs: Mapping[str, Callable[[], float]], runs: int, say: Callable[[str], None]
+) -> dict[str, list[float]]:
     """Samples of each job, taken in turns after one warm-up each, so that a slow minute slows all of them."""
     samples: dict[str, list[float]] = {name: [] for name in jobs}
     for turn in range(runs + 1):
@@ -78,5 +80,7 @@ def save(name: str, result: dict[str, Any]) -> Path:
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps({"commit": commit, "machine": platform.processor() or platform.machine(), **result}, indent=1) + "\n")
+    path.write_text(
+        json.dumps({"commit": commit, "machine": platform.processor() or platform.machine(), **result}, indent=1) + "\n"
+    )
     return path

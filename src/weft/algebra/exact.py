@@ -86,7 +86,7 @@ def averages(digits: Digits, counts: npt.NDArray[np.int64], shift: int) -> Digit
 
 
 @kernel
-def _divide(magnitude, counts, factor, quotient):  # type: ignore[no-untyped-def]
+def _divide(magnitude, counts, factor, quotient):
     """Schoolbook: multiply by the factor (below 2^31) into five digits, divide by the count, round half up."""
     base = np.int64(32)
     low = np.int64(0xFFFF_FFFF)

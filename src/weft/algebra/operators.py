@@ -17,17 +17,14 @@ ADD, MIN, MAX, MOMENTS = range(4)
 Matrix = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-def identity(operator: int, dtype: npt.DTypeLike) -> float | int:
+def identity(operator: int) -> int:
     """What every component starts from: combined with anything, it gives that thing back."""
-    if operator == MIN:
-        return int(np.iinfo(np.int64).max)
-    if operator == MAX:
-        return int(np.iinfo(np.int64).min)
-    return np.dtype(dtype).type(0)  # type: ignore[no-any-return]
+    extremes = {MIN: np.iinfo(np.int64).max, MAX: np.iinfo(np.int64).min}
+    return int(extremes.get(operator, 0))
 
 
 @kernel
-def combine_one(operator, older, newer):  # type: ignore[no-untyped-def]
+def combine_one(operator, older, newer):
     """Two partials of one component."""
     if operator == ADD:
         return older + newer
@@ -35,7 +32,7 @@ def combine_one(operator, older, newer):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def combine(operator, left, i, right, j, out, k):  # type: ignore[no-untyped-def]
+def combine(operator, left, i, right, j, out, k):
     """out[k] = left[i] then right[j]. `out` may be either of the two."""
     if operator != MOMENTS:
         for component in range(out.shape[1]):
@@ -57,7 +54,7 @@ def combine(operator, left, i, right, j, out, k):  # type: ignore[no-untyped-def
 
 
 @kernel
-def remove(left, i, right, j, out, k):  # type: ignore[no-untyped-def]
+def remove(left, i, right, j, out, k):
     """out[k] = left[i] without its prefix right[j]; sums of integers only, which wrap around and come back."""
     for component in range(out.shape[1]):
         out[k, component] = left[i, component] - right[j, component]

@@ -94,15 +94,14 @@ def singletons(workload: Workload, queries: npt.NDArray[np.int64], slicing: str)
     ]
 
 
-def _distinct_windows(
-    workload: Workload, queries: npt.NDArray[np.int64]
-) -> tuple[list[Window], npt.NDArray[np.int64]]:
+def _distinct_windows(workload: Workload, queries: npt.NDArray[np.int64]) -> tuple[list[Window], npt.NDArray[np.int64]]:
     """The different windows of some queries of one kin, and which one each query has."""
     columns = (workload.ranges, workload.slides, workload.offsets, workload.delays)
     sizes = np.column_stack([column[queries] for column in columns])
     distinct, window_of = np.unique(sizes, axis=0, return_inverse=True)
     unit = "rows" if workload.counts_rows[queries[0]] else "time"
-    return [Window.of(*row, unit) for row in distinct.tolist()], window_of.reshape(-1)
+    windows = [Window.of(size, slide, offset, delay, unit) for size, slide, offset, delay in distinct.tolist()]
+    return windows, window_of.reshape(-1)
 
 
 def _partials_of_prototypes(workload: Workload) -> list[frozenset[Partial]]:

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from weft.algebra.partials import partials
 from weft.errors import BadRequest
-from weft.plans.plan import Plan, Tree
-from weft.plans.stats import Stats
 from weft.planners.candidates import Candidate, candidates, kin, singletons
 from weft.planners.no_share import no_share
 from weft.planners.prices import PRICES, Price, choose_techniques
 from weft.planners.shared import shared
 from weft.planners.weave_share import weave_share
+from weft.plans.plan import Plan, Tree
+from weft.plans.stats import Stats
 from weft.queries.workload import Workload
 from weft.slicing.slicers import SLICERS
 from weft.techniques import why_not
@@ -119,9 +119,7 @@ def _cost(family: _Family, planner: str) -> Fraction:
     trees = PLANNERS[planner](family.start(planner), family.price)
     alike = Counter((tree.classes, tree.partials, tree.demand) for tree in trees)
     nobody = np.empty(0, np.int64)
-    return sum(
-        (count * family.price.cost(Candidate(nobody, *parts)) for parts, count in alike.items()), Fraction(0)
-    )
+    return sum((count * family.price.cost(Candidate(nobody, *parts)) for parts, count in alike.items()), Fraction(0))
 
 
 def _one_of(name: str, known: Mapping[str, object], field: str) -> None:

@@ -17,9 +17,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from weft.errors import BadRequest
+from weft.planners.candidates import Candidate
 from weft.plans.plan import Tree
 from weft.plans.stats import Stats
-from weft.planners.candidates import Candidate
 from weft.slicing.density import density
 from weft.techniques import BY_NAME, TECHNIQUES, why_not
 from weft.techniques.technique import Technique
@@ -95,9 +95,7 @@ def choose_techniques(name: str) -> tuple[Technique, ...]:
     if name == "auto":
         return TECHNIQUES
     if name not in BY_NAME:
-        raise BadRequest(
-            f"there is no technique '{name}'", field="technique", remedy=f"Use auto, {', '.join(BY_NAME)}"
-        )
+        raise BadRequest(f"there is no technique '{name}'", field="technique", remedy=f"Use auto, {', '.join(BY_NAME)}")
     return (BY_NAME[name],)
 
 

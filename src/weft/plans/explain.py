@@ -21,8 +21,8 @@ _SHOWN = 8
 def lines(plan: Plan) -> list[str]:
     """All lines of a plan's explanation."""
     found = [*_head(plan)]
-    for number, tree in enumerate(plan.trees, 1):
-        found += ["", *_tree(plan, tree, number)]
+    for position, tree in enumerate(plan.trees, 1):
+        found += ["", *_tree(plan, tree, position)]
     return found
 
 
@@ -65,8 +65,10 @@ def _head(plan: Plan) -> list[str]:
 def _passes(plan: Plan) -> str:
     if plan.feed == "events":
         count = len(plan.trees)
-        return f"{count} {'pass' if count == 1 else 'passes'} over the rows, one for each tree" if count > 1 else (
-            "1 pass over the rows"
+        return (
+            f"{count} {'pass' if count == 1 else 'passes'} over the rows, one for each tree"
+            if count > 1
+            else ("1 pass over the rows")
         )
     return f"1 pass over the rows into shared slices, {number(plan.feed_rate)} edges/s, that feed every tree"
 
@@ -91,7 +93,9 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     )
     first = workload[int(tree.queries[0])]
     keys = ", ".join(ex.to_sql(key) for key in first.group_by)
-    yield _line("  groups", f"by {keys}, {number(tree.groups)} with rows at an edge" if keys else "none, one answer for all")
+    yield _line(
+        "  groups", f"by {keys}, {number(tree.groups)} with rows at an edge" if keys else "none, one answer for all"
+    )
     unit = first.window.unit
     yield _line("  slices", f"{_slices(tree, unit)}, {number(tree.edge_rate)} edges/s")
     for query_position in tree.queries[:_SHOWN].tolist():
@@ -114,7 +118,9 @@ def _slices(tree: Tree, unit: str) -> str:
     for modulus, residues in list(cuts.items())[:_SHOWN]:
         ats = [say(residue) for residue in residues[:_SHOWN] if residue]
         more = ["..."] if len(residues) > _SHOWN else []
-        shown.append(f"every {say(modulus)}" + (f" at {', '.join(['0'] * (0 in residues) + ats + more)}" if ats else ""))
+        shown.append(
+            f"every {say(modulus)}" + (f" at {', '.join(['0'] * (0 in residues) + ats + more)}" if ats else "")
+        )
     if len(cuts) > _SHOWN:
         shown.append(f"and {len(cuts) - _SHOWN} more periods")
     return "cut " + "; ".join(shown)

@@ -95,26 +95,27 @@ class Plan:
     def group_by(self, tree: Tree) -> tuple[ex.Expression, ...]:
         """The keys that all queries of a tree group by."""
         workload = self.workload
-        return workload.prototypes[workload.prototype[tree.queries[0]]].group_by
+        keys: tuple[ex.Expression, ...] = workload.prototypes[workload.prototype[tree.queries[0]]].group_by
+        return keys
 
     def explain(self) -> str:
         """The plan as text, one fact per line."""
-        from weft.plans import explain
+        from weft.plans.explain import lines
 
-        return "\n".join(explain.lines(self))
+        return "\n".join(lines(self))
 
     def to_json(self) -> str:
         """The plan and its workload as JSON; `Plan.from_json` reads it back to an equal plan."""
-        from weft.plans import codec
+        from weft.plans.codec import encode
 
-        return codec.encode(self)
+        return encode(self)
 
     @staticmethod
     def from_json(text: str) -> Plan:
         """Read what `to_json` wrote."""
-        from weft.plans import codec
+        from weft.plans.codec import decode
 
-        return codec.decode(text)
+        return decode(text)
 
     def __str__(self) -> str:
         return self.explain()
@@ -123,9 +124,9 @@ class Plan:
         return f"Plan({self.planner}: {len(self.workload)} queries, {len(self.trees)} trees, cost {float(self.cost):g})"
 
     def _repr_html_(self) -> str:
-        from weft.plans import html
+        from weft.plans.html import render
 
-        return html.render(self)
+        return render(self)
 
     def __iter__(self) -> Iterator[Tree]:
         return iter(self.trees)

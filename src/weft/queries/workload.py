@@ -27,7 +27,15 @@ class Workload(Sequence[Query]):
     """A fixed set of queries with different names over one stream."""
 
     prototypes: tuple[Query, ...]
-    """The different queries, windows and names aside. `prototype[i]` is the one that query i is made from."""
+    """The different queries, windows and names aside."""
+    prototype: Sizes
+    """Which prototype each query is made from."""
+    ranges: Sizes
+    slides: Sizes
+    offsets: Sizes
+    delays: Sizes
+    counts_rows: npt.NDArray[np.bool_]
+    """Which windows count rows instead of microseconds."""
 
     def __init__(self, queries: Iterable[Query]):
         queries = list(queries)
@@ -53,7 +61,7 @@ class Workload(Sequence[Query]):
         rows: npt.ArrayLike,
         ids: tuple[str, ...] | None,
     ) -> None:
-        self.prototypes, self.prototype = prototypes, prototype
+        self.prototypes, self.prototype = prototypes, np.ascontiguousarray(prototype, np.int64)
         self.ranges, self.slides, self.offsets, self.delays = (
             np.ascontiguousarray(sizes[field], dtype=np.int64) for field in ("range", "slide", "offset", "delay")
         )

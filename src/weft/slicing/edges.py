@@ -51,4 +51,5 @@ def slice_starts(times: npt.NDArray[np.int64], classes: Classes) -> npt.NDArray[
     >>> slice_starts(np.array([0, 8, 9, 13]), ((9, 0), (9, 3))).tolist()
     [0, 3, 9, 12]
     """
-    return np.maximum.reduce([times - (times - residue) % modulus for modulus, residue in classes])
+    starts: npt.NDArray[np.int64] = np.maximum.reduce([times - (times - at) % modulus for modulus, at in classes])
+    return starts

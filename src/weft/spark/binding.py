@@ -87,10 +87,10 @@ def bind(df: DataFrame, plan: Plan) -> Binding:
     for query in first_queries(workload):
         _check_types(query, types)
     types |= _types(df, aggregates, grouped=True)
-    for aggregate, (query, field) in aggregates.items():
-        if not storable(types[aggregate]):
+    for made, (query, field) in aggregates.items():
+        if not storable(types[made]):
             raise BadRequest(
-                f"{field} gives {types[aggregate]}, which Weft does not carry",
+                f"{field} gives {types[made]}, which Weft does not carry",
                 query=query.id,
                 field="measures",
                 remedy="Aggregate a number, string, date, timestamp or boolean",
@@ -188,9 +188,7 @@ def _types(
                 except AnalysisException as error:
                     raise BadRequest(_first_line(error), query=query.id, field=field, remedy="Mend it") from None
             raise BadRequest(_first_line(whole), field="workload") from None
-    return {
-        expression: field.dataType.simpleString() for expression, field in zip(wanted, fields, strict=True)
-    }
+    return {expression: field.dataType.simpleString() for expression, field in zip(wanted, fields, strict=True)}
 
 
 @contextmanager

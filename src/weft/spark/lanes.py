@@ -180,9 +180,7 @@ def _sum(
     return sums, _without_overflow(answer, known, overflow, ansi, query)
 
 
-def _average(
-    answer: Answer, matrix: npt.NDArray[Any], count: npt.NDArray[np.int64], ansi: bool, query: str
-) -> Values:
+def _average(answer: Answer, matrix: npt.NDArray[Any], count: npt.NDArray[Any], ansi: bool, query: str) -> Values:
     known = None if count.all() else count > 0
     if answer.type.startswith("decimal"):
         averages = exact.averages(matrix, np.maximum(count, 1), answer.shift)
@@ -209,7 +207,7 @@ def _without_overflow(
     return ~overflow if known is None else known & ~overflow
 
 
-def _spread(function: str, moments: npt.NDArray[np.float64]) -> Values:
+def _spread(function: str, moments: npt.NDArray[Any]) -> Values:
     count, squares = moments[:, 0], np.where(moments[:, 2] < 0, 0, moments[:, 2])
     fewest = 2 if function.endswith("_samp") else 1
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -64,7 +64,7 @@ def series(kind: str, type_: str | None, arrays: list[pa.Array], technique: Tech
     known = None
     if absent:
         empty = arrays[-1].is_null().to_numpy(zero_copy_only=False)
-        matrix[empty] = identity(operator, matrix.dtype)
+        matrix[empty] = identity(operator)
         known = np.concatenate(([0], np.cumsum(~empty)))
     return Series(operator, technique, technique.build(operator, matrix, widest), matrix.shape[1], known, ranked)
 
@@ -75,16 +75,16 @@ def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[int, 
         return (MIN if kind == "min" else MAX), codes.reshape(-1, 1), ranked
     if kind == "moments":
         count, mean, variance = (_numpy(array).astype(np.float64) for array in arrays)
-        # a group of nothing but nulls has no mean; its count of 0 keeps the rest from being looked at
-        return MOMENTS, np.column_stack((count, np.where(count > 0, mean, 0), np.where(count > 0, variance * count, 0))), None
+        return MOMENTS, np.column_stack((count, mean, variance * count)), None
     if kind == "sum" and pa.types.is_decimal(arrays[0].type):
         return ADD, exact.digits_of_decimals(_words(arrays[0])), None
     return ADD, np.column_stack([_numpy(array) for array in arrays]), None
 
 
 def _numpy(array: pa.Array) -> npt.NDArray[Any]:
-    """A primitive column as numpy; what stands in place of a null is not defined."""
-    return pc.fill_null(array, 0).to_numpy(zero_copy_only=False) if array.null_count else array.to_numpy()
+    """A primitive column as numpy, with zeros for nulls."""
+    values: npt.NDArray[Any] = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
+    return values
 
 
 def _words(array: pa.Array) -> npt.NDArray[np.int64]:

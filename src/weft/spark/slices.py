@@ -62,7 +62,10 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
 
 def _signatures(passes: list[Column]) -> list[Column]:
     """A bigint for every `SIGNATURE_BITS` filters, a bit for each that the event passes."""
-    bits = [F.when(passed, F.lit(1 << (n % SIGNATURE_BITS)).cast("bigint")).otherwise(F.lit(0)) for n, passed in enumerate(passes)]
+    bits = [
+        F.when(passed, F.lit(1 << (number % SIGNATURE_BITS)).cast("bigint")).otherwise(F.lit(0))
+        for number, passed in enumerate(passes)
+    ]
     return [
         reduce(lambda left, right: left + right, bits[begin : begin + SIGNATURE_BITS])
         for begin in range(0, len(bits), SIGNATURE_BITS)
@@ -89,7 +92,9 @@ def _arguments(root: Root, passes: list[Column]) -> dict[ex.Expression, Column]:
     return values
 
 
-def _partial(partial: Partial, at_hand: Mapping[ex.Expression, Column], types: Mapping[ex.Expression, str]) -> list[Column]:
+def _partial(
+    partial: Partial, at_hand: Mapping[ex.Expression, Column], types: Mapping[ex.Expression, str]
+) -> list[Column]:
     """A partial's columns, as `series.py` expects them."""
     if partial.argument is None:
         return [F.count(F.lit(1))]

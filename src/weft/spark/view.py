@@ -15,7 +15,7 @@ from weft.spark.binding import key_columns
 from weft.spark.having import over_results
 
 
-def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:  # noqa: A002
+def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
     """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them)."""
     query = plan.workload[id]
     metadata = _metadata(results, plan)

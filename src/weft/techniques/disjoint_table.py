@@ -46,7 +46,7 @@ def build(operator: int, partials: Matrix, widest: int) -> State:
 
 
 @kernel
-def _fold_around(operator, table, stride, level, first, step):  # type: ignore[no-untyped-def]
+def _fold_around(operator, table, stride, level, first, step):
     """Folds towards and away from the middles first, first + step, ..., half a step to each side."""
     count = len(table) // stride
     for middle in range(first, count + step, step):
@@ -70,7 +70,7 @@ def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix)
 
 
 @kernel
-def _fold(operator, table, highest, stride, lo, hi, out):  # type: ignore[no-untyped-def]
+def _fold(operator, table, highest, stride, lo, hi, out):
     border = stride - 1
     for j in range(len(lo)):
         last = hi[j] - 1

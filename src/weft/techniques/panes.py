@@ -25,7 +25,7 @@ def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix)
 
 
 @kernel
-def _fold(operator, partials, lo, hi, out):  # type: ignore[no-untyped-def]
+def _fold(operator, partials, lo, hi, out):
     for j in range(len(lo)):
         for component in range(out.shape[1]):
             out[j, component] = partials[lo[j], component]

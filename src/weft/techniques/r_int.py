@@ -33,7 +33,7 @@ def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix)
 
 
 @kernel
-def _fold(sums, lo, hi, out):  # type: ignore[no-untyped-def]
+def _fold(sums, lo, hi, out):
     for j in range(len(lo)):
         remove(sums, hi[j], sums, lo[j], out, j)
 

@@ -29,7 +29,7 @@ def new_cursor() -> npt.NDArray[np.int64]:
 
 
 @kernel
-def walk(bounds, starts, size, slide, offset, after, upto, cursor, key, start, lo, hi, at):  # type: ignore[no-untyped-def]
+def walk(bounds, starts, size, slide, offset, after, upto, cursor, key, start, lo, hi, at):
     """Write the due windows from `at` on, and return where it stopped; cursor[0] == number of keys when done.
 
     `size`, `slide` and `offset` are those of the covered intervals; a window's covered interval begins at `start`.
@@ -66,7 +66,7 @@ def walk(bounds, starts, size, slide, offset, after, upto, cursor, key, start, l
 
 
 @kernel
-def widest(bounds, starts, size):  # type: ignore[no-untyped-def]
+def widest(bounds, starts, size):
     """The most slices of one key that begin within `size` of each other."""
     most = 0
     for k in range(len(bounds) - 1):
