@@ -36,7 +36,7 @@ def number(value: Fraction | float) -> str:
     if "e" not in text:
         whole, _, fraction = text.partition(".")
         return f"{int(whole):,}" + (f".{fraction}" if fraction else "")
-    return f"{float(text):,.0f}" if abs(value) >= 1 else text
+    return f"{float(text):,.0f}" if abs(float(text)) >= 1 else text
 
 
 def _head(plan: Plan) -> list[str]:
