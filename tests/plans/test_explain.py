@@ -1,0 +1,55 @@
+"""EXPLAIN is a function of the plan: golden texts, one per plan, typed from nothing that varies.
+
+`make golden` rewrites them; the diff is the review. The costs of Example 3 are those of Guirguis et al., CIKM 2011,
+section 5.1, and are asserted apart from the texts.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from tests.plans.workloads import PLANS
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_explain_is_the_golden_text(name: str) -> None:
+    path, text = GOLDEN / f"{name}.txt", PLANS[name].explain() + "\n"
+    if os.environ.get("WEFT_GOLDEN") == "rewrite":
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_example_3_costs_what_the_paper_says() -> None:
+    assert PLANS["example_3_weave_share"].cost == Fraction("4.3")
+    assert PLANS["example_3_shared"].cost == Fraction("4.4")
+    assert PLANS["example_3_no_share"].cost == Fraction("5.5")
+    assert [tree.queries.tolist() for tree in PLANS["example_3_weave_share"]] == [[0, 2], [1]]
+
+
+def test_the_arithmetic_of_a_tree_adds_up() -> None:
+    for plan in PLANS.values():
+        assert plan.cost == sum(plan.stats.rate + t.edge_rate * t.groups * t.operations for t in plan.trees)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_html_escapes_what_comes_from_a_query(name: str) -> None:
+    html = PLANS[name]._repr_html_()
+    assert html.count("<tr>") >= len(PLANS[name].trees)
+    for tree in PLANS[name].trees:
+        assert tree.technique in html
+
+
+def test_a_hostile_name_is_text_in_a_notebook() -> None:
+    import weft
+
+    query = weft.Query("<script>alert(1)</script>", "max(`<b>`)", weft.Window("1 min"))
+    html = weft.optimize(weft.Workload([query]))._repr_html_()
+    assert "<script>" not in html
+    assert "<b>`" not in html
+    assert "&lt;script&gt;" in html
