@@ -5,6 +5,7 @@ In: a DataFrame and a `Plan`. Out: a DataFrame of answers, and the view of each 
     apply.py     the door: DataFrame in, DataFrame out; the slices of each root, aggregated in the JVM
     binding.py   a plan meets a schema: types, columns and their checks
     columns.py   expressions as Spark columns
+    signatures.py which filters an event passes; constants.py: expressions alike but for their constants
     clock.py     the event time in microseconds, and the slice that it falls into
     answers.py   slices in, answers out: what runs in the Python workers, over Arrow
     chunks.py    a worker's input cut where no key is torn apart, or torn apart safely

@@ -23,7 +23,7 @@ from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.queries.workload import Workload
-from weft.spark import columns
+from weft.spark import columns, constants
 from weft.spark.results import storable, stored_type
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
@@ -72,20 +72,22 @@ def bind(df: DataFrame, plan: Plan) -> Binding:
     """Check a plan's queries against a DataFrame, and look up all types."""
     workload = plan.workload
     _check_columns(df, workload)
+    shapes: dict[ex.Expression, ex.Expression] = {}
     scalars: dict[ex.Expression, tuple[Query, str]] = {}
     aggregates: dict[ex.Expression, tuple[Query, str]] = {}
     for query in first_queries(workload):
         for key in query.group_by:
             scalars.setdefault(key, (query, "group_by"))
         if query.where is not None:
-            scalars.setdefault(query.where, (query, "where"))
+            # filters of one shape have one type: asking Spark for each of ten thousand would take minutes
+            scalars.setdefault(_representative(query.where, shapes), (query, "where"))
         for aggregate in query.aggregates:
             if aggregate.argument is not None:
                 scalars.setdefault(aggregate.argument, (query, ex.to_sql(aggregate)))
             aggregates.setdefault(aggregate, (query, ex.to_sql(aggregate)))
     types = _types(df, scalars, grouped=False)
     for query in first_queries(workload):
-        _check_types(query, types)
+        _check_types(query, types, shapes)
     types |= _types(df, aggregates, grouped=True)
     for made, (query, field) in aggregates.items():
         if not storable(types[made]):
@@ -138,10 +140,16 @@ def _check_columns(df: DataFrame, workload: Workload) -> None:
                     )
 
 
-def _check_types(query: Query, types: Mapping[ex.Expression, str]) -> None:
-    if query.where is not None and types[query.where] not in ("boolean", "void"):
+def _representative(where: ex.Expression, shapes: dict[ex.Expression, ex.Expression]) -> ex.Expression:
+    """The first filter of the same shape."""
+    return shapes.setdefault(constants.blanked(where)[0], where)
+
+
+def _check_types(query: Query, types: Mapping[ex.Expression, str], shapes: dict[ex.Expression, ex.Expression]) -> None:
+    condition = "boolean" if query.where is None else types[_representative(query.where, shapes)]
+    if condition not in ("boolean", "void"):
         raise BadRequest(
-            f"the filter gives {types[query.where]}, not a condition",
+            f"the filter gives {condition}, not a condition",
             query=query.id,
             field="where",
             remedy="Compare it with something",

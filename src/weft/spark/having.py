@@ -7,7 +7,6 @@ row as one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
@@ -16,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.queries.workload import Workload
-from weft.spark import columns
+from weft.spark import constants
 from weft.spark.binding import Binding, slot
 from weft.spark.results import slot_name
 
@@ -48,52 +47,29 @@ def over_results(
 
 def kept(results: DataFrame, workload: Workload, binding: Binding) -> DataFrame:
     """The rows that pass the HAVING of their query."""
-    shapes: dict[ex.Expression, int] = {}
-    shape_of: list[int | None] = [None] * len(workload)
-    constants: dict[int, list[list[str | None]]] = {}
+    shapes: dict[ex.Expression, list[constants.Row | None]] = {}
     for position, number in enumerate(workload.prototype.tolist()):
         condition = workload.prototypes[number].having
-        if condition is None:
-            continue
-        shape, found = _without_constants(over_results(condition, workload[position], binding.types, binding.keys))
-        known = shapes.setdefault(shape, len(shapes))
-        shape_of[position] = known
-        columns_of = constants.setdefault(known, [[None] * len(workload) for _ in found])
-        for values, literal in zip(columns_of, found, strict=True):
-            values[position] = literal.value
+        if condition is not None:
+            over = over_results(condition, workload[position], binding.types, binding.keys)
+            shape, row = constants.blanked(over)
+            shapes.setdefault(shape, [None] * len(workload))[position] = row
+    shape_of = {position: number for number, rows in enumerate(shapes.values()) for position in _filled(rows)}
+    which = _at_query([(str(shape_of[i]),) if i in shape_of else None for i in range(len(workload))], ["int"])[0]
     passes = F.lit(True)
-    which = _lookup(shape_of, "int")
-    for shape, known in shapes.items():
-        holes = [_lookup(values, hole.type) for values, hole in zip(constants[known], _holes(shape), strict=True)]
-        passes = F.when(which == known, columns.column(shape, _filler(holes))).otherwise(passes)
+    for number, (shape, rows) in enumerate(shapes.items()):
+        condition_ = constants.filled(shape, _at_query(rows, constants.types(shape)))
+        passes = F.when(which == number, condition_).otherwise(passes)
     return results.where(passes)
 
 
-def _without_constants(expression: ex.Expression) -> tuple[ex.Expression, list[ex.Literal]]:
-    """The expression with its constants blanked, and the constants in order."""
-    found: list[ex.Literal] = []
-
-    def blank(node: ex.Expression) -> ex.Expression | None:
-        if isinstance(node, ex.Literal) and node.value is not None:
-            found.append(node)
-            return ex.Literal("", node.type)
-        return None
-
-    return ex.rewrite(expression, blank), found
+def _filled(rows: list[constants.Row | None]) -> list[int]:
+    return [position for position, row in enumerate(rows) if row is not None]
 
 
-def _holes(shape: ex.Expression) -> list[ex.Literal]:
-    return [node for node in ex.walk(shape) if isinstance(node, ex.Literal) and node.value is not None]
-
-
-def _filler(holes: list[Column]) -> columns.Resolve:
-    """Put the looked-up constants back, in order."""
-    rest = iter(holes)
-    return lambda node: next(rest) if isinstance(node, ex.Literal) and node.value is not None else None
-
-
-def _lookup(values: list[int | None] | list[str | None], type_: str) -> Column:
-    """The value at the query's number: one constant array, however many queries there are."""
-    text = json.dumps([None if value is None else str(value) for value in values])
-    array = F.from_json(F.lit(text), "array<string>").cast(f"array<{type_}>")
-    return F.get(array, F.col("query_number"))
+def _at_query(rows: list[constants.Row | None], of: list[str]) -> list[Column]:
+    """The constants of the row's query, by its number."""
+    if not of:
+        return []
+    row = F.get(constants.table(rows, of), F.col("query_number"))
+    return [row[f"c{number}"] for number in range(len(of))]

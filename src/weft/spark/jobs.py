@@ -16,6 +16,7 @@ from weft.spark.lanes import Answer, Lane, Source, WindowOf
 from weft.spark.results import Shape, slot_name
 from weft.spark.roots import Root
 from weft.spark.series import columns_of
+from weft.spark.signatures import Place
 
 
 def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bool) -> Job:
@@ -29,12 +30,12 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
     number_of = {partial: number for number, partial in enumerate(root.partials)}
     lanes = []
     for tree in root.trees:
-        by_filter: dict[int | None, dict[int, Query]] = {}
+        by_filter: dict[Place | None, dict[int, Query]] = {}
         for position in tree.queries.tolist():
             query = root.queries[position]
-            by_filter.setdefault(root.filter_number(query), {})[position] = query
-        for number, queries in by_filter.items():
-            lanes.append(Lane(number, tree.technique, _windows(queries, binding, slots, number_of)))
+            by_filter.setdefault(root.place(query), {})[position] = query
+        for place, queries in by_filter.items():
+            lanes.append(Lane(place, tree.technique, _windows(queries, binding, slots, number_of)))
     return Job(
         tuple(lanes),
         tuple(sources),

@@ -25,9 +25,6 @@ from weft.techniques.technique import Positions
 
 Values = tuple[Any, npt.NDArray[np.bool_] | None]
 
-SIGNATURE_BITS = 62
-"""Filters per signature column: a bigint, with the sign left alone."""
-
 
 @dataclass(frozen=True)
 class Source:
@@ -65,7 +62,8 @@ class WindowOf:
 class Lane:
     """The windows of one filter (None: every row), and the technique of their tree."""
 
-    filter: int | None
+    filter: tuple[int, int] | None
+    """The signature column and bit of the filter."""
     technique: str
     windows: tuple[WindowOf, ...]
 
@@ -84,7 +82,7 @@ class _Partials:
         self._chosen: npt.NDArray[np.int64] | None = None
         self.bounds = piece.bounds
         if lane.filter is not None:
-            column, bit = divmod(lane.filter, SIGNATURE_BITS)
+            column, bit = lane.filter
             signature = piece.rows[f"signature_{column}"].to_numpy()
             self._chosen = np.flatnonzero((signature >> bit) & 1)
             self.bounds = np.searchsorted(self._chosen, piece.bounds)

@@ -20,6 +20,7 @@ from weft.queries.query import Query
 from weft.slicing.edges import Classes, reduced
 from weft.slicing.slicers import execution_classes
 from weft.spark import clock, columns
+from weft.spark.signatures import Place, Signatures, signatures
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Root:
     """Spark's type of a window's ends: timestamp, timestamp_ntz, or bigint for row numbers."""
     common_filter: ex.Expression | None
     """The filter, where all queries have the same one."""
-    filters: tuple[ex.Expression, ...]
+    filters: Signatures
     """The different filters otherwise; a query without one takes every row."""
     classes: Classes
     """Where the slices are cut."""
@@ -49,11 +50,11 @@ class Root:
     @property
     def takes_every_row(self) -> bool:
         """Whether some query wants rows that pass none of `filters`."""
-        return not self.filters or any(query.where is None for query in self.queries.values())
+        return not self.filters.places or any(query.where is None for query in self.queries.values())
 
-    def filter_number(self, query: Query) -> int | None:
-        """Which of `filters` is the query's; None where it takes every row that the root reads."""
-        return self.filters.index(query.where) if self.filters and query.where is not None else None
+    def place(self, query: Query) -> Place | None:
+        """Where the query's filter has its bit; None where it takes every row that the root reads."""
+        return None if query.where is None else self.filters.places.get(query.where)
 
 
 def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
@@ -81,7 +82,7 @@ def _root(df: DataFrame, plan: Plan, trees: tuple[Tree, ...], time: str | None) 
         at,
         type_ if first.window.unit == "time" else "bigint",
         wheres[0] if len(wheres) == 1 else None,
-        tuple(where for where in wheres if where is not None) if len(wheres) > 1 else (),
+        signatures([where for where in wheres if where is not None] if len(wheres) > 1 else []),
         clock.executable(reduced(edges)),
         tuple(dict.fromkeys(p for q in queries.values() for aggregate in q.aggregates for p in partials(aggregate))),
     )

@@ -10,7 +10,6 @@ row's number within its key.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as Over
@@ -19,7 +18,6 @@ from pyspark.sql import functions as F  # noqa: N812
 from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
 from weft.spark import clock, columns
-from weft.spark.lanes import SIGNATURE_BITS
 from weft.spark.roots import Root
 
 _LOW_HALF = 0xFFFF_FFFF
@@ -36,20 +34,20 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
         numbered = Over.partitionBy(*(columns.column(key) for key in root.keys)).orderBy(time)
         df = df.withColumn("__weft_row", F.row_number().over(numbered).cast("bigint") - 1)
         at = F.col("__weft_row")
-    passes = [F.coalesce(columns.column(where), F.lit(False)) for where in root.filters]
-    signatures = _signatures(passes)
+    marks = root.filters.names
+    df = df.withColumns(dict(zip(marks, root.filters.columns(), strict=True))) if marks else df
+    if len(marks) == 1 and not root.takes_every_row:
+        # with more columns Spark would take the filters apart to push them down, which exhausts its memory
+        df = df.where(F.col(marks[0]) != 0)
     keys = [columns.column(key).alias(f"key_{number}") for number, key in enumerate(root.keys)]
-    arguments = _arguments(root, passes)
+    arguments = _arguments(root)
     events = df.select(
         *keys,
         clock.slice_start(at, root.classes).alias("slice"),
-        *(signature.alias(f"signature_{number}") for number, signature in enumerate(signatures)),
+        *marks,
         *(value.alias(f"argument_{number}") for number, value in enumerate(arguments.values())),
     )
     by = [f"key_{number}" for number in range(len(keys))]
-    marks = [f"signature_{number}" for number in range(len(signatures))]
-    if marks and not root.takes_every_row:
-        events = events.where(reduce(lambda left, right: left | right, (F.col(mark) != 0 for mark in marks)))
     at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(arguments)}
     made = [column for partial in root.partials for column in _partial(partial, at_hand, types)]
     sliced = events.groupBy(*by, "slice", *marks).agg(
@@ -60,34 +58,21 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     return sliced.withColumn("rank", F.row_number().over(Over.partitionBy(*by).orderBy("slice")))
 
 
-def _signatures(passes: list[Column]) -> list[Column]:
-    """A bigint for every `SIGNATURE_BITS` filters, a bit for each that the event passes."""
-    bits = [
-        F.when(passed, F.lit(1 << (number % SIGNATURE_BITS)).cast("bigint")).otherwise(F.lit(0))
-        for number, passed in enumerate(passes)
-    ]
-    return [
-        reduce(lambda left, right: left + right, bits[begin : begin + SIGNATURE_BITS])
-        for begin in range(0, len(bits), SIGNATURE_BITS)
-    ]
-
-
-def _arguments(root: Root, passes: list[Column]) -> dict[ex.Expression, Column]:
+def _arguments(root: Root) -> dict[ex.Expression, Column]:
     """What the partials aggregate, once per event, and only computed where one of its queries wants the event.
 
     A query that divides by what its own filter keeps from being zero must not meet the rows of the others.
     """
-    wanted: dict[ex.Expression, set[int | None]] = {}
+    wanted: dict[ex.Expression, set[ex.Expression | None]] = {}
     for query in root.queries.values():
         for aggregate in query.aggregates:
             if aggregate.argument is not None:
-                wanted.setdefault(aggregate.argument, set()).add(root.filter_number(query))
+                wanted.setdefault(aggregate.argument, set()).add(query.where if root.filters.places else None)
     values = {}
-    for argument, filters in wanted.items():
+    for argument, wheres in wanted.items():
         value = columns.column(argument)
-        if None not in filters and not isinstance(argument, (ex.Column, ex.Literal)):
-            passed = (passes[number] for number in sorted(number for number in filters if number is not None))
-            value = F.when(reduce(lambda left, right: left | right, passed), value)
+        if None not in wheres and not isinstance(argument, (ex.Column, ex.Literal)):
+            value = F.when(root.filters.passes(where for where in wheres if where is not None), value)
         values[argument] = value
     return values
 

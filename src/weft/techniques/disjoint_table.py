@@ -51,16 +51,22 @@ def _fold_around(operator, table, stride, level, first, step):
     count = len(table) // stride
     for middle in range(first, count + step, step):
         for i in range(middle, min(middle + step // 2, count)):
-            for component in range(table.shape[1]):
-                table[i * stride + level, component] = table[i * stride, component]
-            if i > middle:
-                combine(operator, table, (i - 1) * stride + level, table, i * stride, table, i * stride + level)
+            here, before = i * stride, (i - 1) * stride + level
+            if i == middle:
+                table[here + level] = table[here]
+            elif table.shape[1] == 1:
+                table[here + level, 0] = combine_one(operator, table[before, 0], table[here, 0])
+            else:
+                combine(operator, table, before, table, here, table, here + level)
         last = min(middle, count) - 1
         for i in range(last, max(middle - step // 2, 0) - 1, -1):
-            for component in range(table.shape[1]):
-                table[i * stride + level, component] = table[i * stride, component]
-            if i < last:
-                combine(operator, table, i * stride, table, (i + 1) * stride + level, table, i * stride + level)
+            here, after = i * stride, (i + 1) * stride + level
+            if i == last:
+                table[here + level] = table[here]
+            elif table.shape[1] == 1:
+                table[here + level, 0] = combine_one(operator, table[here, 0], table[after, 0])
+            else:
+                combine(operator, table, here, table, after, table, here + level)
 
 
 def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix) -> None:
