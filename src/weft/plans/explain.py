@@ -98,8 +98,10 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     )
     unit = first.window.unit
     yield _line("  slices", f"{_slices(tree, unit)}, {number(tree.edge_rate)} edges/s")
-    for query_position in tree.queries[:_SHOWN].tolist():
-        yield _query(workload[query_position])
+    shown = [workload[query_position] for query_position in tree.queries[:_SHOWN].tolist()]
+    width = max(12, *(len(query.id) + 4 for query in shown))
+    for query in shown:
+        yield _query(query, width)
     if len(tree.queries) > _SHOWN:
         yield _line("", f"and {len(tree.queries) - _SHOWN:,} more")
     technique = BY_NAME[tree.technique]
@@ -126,12 +128,12 @@ def _slices(tree: Tree, unit: str) -> str:
     return "cut " + "; ".join(shown)
 
 
-def _query(query: Query) -> str:
+def _query(query: Query, width: int) -> str:
     measures = ", ".join(ex.to_sql(measure.expression) for measure in query.measures)
     overlap = number(Fraction(query.window.range, query.window.slide))
     where = f"   where {ex.to_sql(query.where)}" if query.where is not None else ""
-    return _line(f"  {query.id}", f"{measures}   {query.window}   overlap {overlap}{where}")
+    return _line(f"  {query.id}", f"{measures}   {query.window}   overlap {overlap}{where}", width)
 
 
-def _line(name: str, text: str) -> str:
-    return f"{name:<12}{text}" if len(name) < 12 else f"{name}  {text}"
+def _line(name: str, text: str, width: int = 12) -> str:
+    return f"{name:<{width}}{text}"
