@@ -1,0 +1,20 @@
+"""The command line: `weft explain`, `weft run`, `weft view`, `weft demo`, `weft bench`.
+
+In: files of queries and folders of events. Out: plans on the terminal, answers in a folder, an exit code. It is the
+outermost room, and the only one that starts a Spark session of its own.
+
+    app.py        the program, its verbs, its version
+    explain.py    run.py    view.py    demo.py    bench.py      a verb each
+    planning.py   queries and stats to a plan, by options
+    session.py    the Spark session: the one that is active, or one of our own
+    events.py     a folder of events to a DataFrame; what can be measured of it
+    answers.py    answers to a folder, and back
+    check.py      answers against Spark's own window()
+    trades.py     the demo's stream and workload
+    progress.py   tasklog.py    what is going on, as it goes on
+    console.py    failures.py   what is said, and how it ends
+"""
+
+from weft.cli.app import main
+
+__all__ = ["main"]

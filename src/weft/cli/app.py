@@ -1,0 +1,210 @@
+"""App: the program `weft`, its verbs and what their help teaches.
+
+The verbs' own modules are loaded when they are called, so that `weft --help` needs neither Spark nor Numba.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import weft
+from weft.cli.failures import told
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+Queries = Annotated[Path, typer.Argument(help="A file of queries: queries.sql or queries.yaml.", show_default=False)]
+Planner = Annotated[str | None, typer.Option(help="weave_share, shared or no_share.", show_default="weave_share")]
+Technique = Annotated[
+    str | None, typer.Option(help="How slices become answers: auto, or the name of one.", show_default="auto")
+]
+Slicing = Annotated[str | None, typer.Option(help="Where slices are cut: pairs or panes.", show_default="pairs")]
+
+
+def main() -> None:
+    """Run the program."""
+    app(prog_name="weft")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"weft {weft.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def weft_(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Weft this is, and exit.")
+    ] = False,
+) -> None:
+    """Weft runs many sliding-window queries over one stream as one shared Spark plan.
+
+    \b
+    Example:
+        weft demo
+
+    Exit codes: 0 done, 1 the data or the run failed, 2 the request was wrong. WEFT_DEBUG=1 shows Python's traces.
+    """
+
+
+@app.command("explain")
+@told
+def _explain(
+    queries: Queries,
+    rate: Annotated[float, typer.Option(help="Rows per second of the stream.")] = 5000,
+    keys: Annotated[int, typer.Option(help="Distinct values of what is grouped by.")] = 1000,
+    types: Annotated[
+        str | None,
+        typer.Option(help="Spark types of columns, as price=double,volume=bigint. Exact ones allow more techniques."),
+    ] = None,
+    planner: Planner = None,
+    technique: Technique = None,
+    slicing: Slicing = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for weft run --plan.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the plan as a page to this file.")] = None,
+) -> None:
+    """Show which queries would share what, what it costs, and why. Needs no Spark and no data.
+
+    \b
+    Example:
+        weft explain examples/queries.sql --rate 5000 --keys 1000 --types price=double,volume=bigint
+    """
+    from weft.cli.explain import explain
+
+    explain(queries, rate, keys, types, _choices(planner, technique, slicing), as_json, html)
+
+
+@app.command("run")
+@told
+def _run(
+    queries: Queries,
+    source: Annotated[str, typer.Option("--from", help="A file or folder of events.", show_default=False)],
+    to: Annotated[str, typer.Option(help="The folder for the answers.", show_default=False)],
+    time: Annotated[
+        str | None, typer.Option(help="The event-time column, for queries that do not name one.", show_default=False)
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="Of the events: parquet, csv, json or orc.", show_default="by the files' names"),
+    ] = None,
+    types: Annotated[
+        str | None, typer.Option(help="Columns to cast first, as ts=timestamp,price=double.", show_default=False)
+    ] = None,
+    planner: Planner = None,
+    technique: Technique = None,
+    slicing: Slicing = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A plan that weft explain --json made of these queries.", show_default=False)
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Rows per second of event time.", show_default="measured")] = None,
+    keys: Annotated[
+        int | None, typer.Option(help="Distinct values of what is grouped by.", show_default="measured, roughly")
+    ] = None,
+    output: Annotated[
+        str, typer.Option(help="long: all answers in one table. views: a folder per query, in its own columns.")
+    ] = "long",
+    check: Annotated[int, typer.Option(min=0, help="Compare so many queries with Spark's own window().")] = 0,
+    mode: Annotated[str, typer.Option(help="Where there are answers already: error or overwrite.")] = "error",
+    master: Annotated[str | None, typer.Option(help="Spark's master.", show_default="local[*]")] = None,
+    conf: Annotated[
+        list[str] | None, typer.Option(help="A setting of Spark, key=value. May be repeated.", show_default=False)
+    ] = None,
+) -> None:
+    """Run a file of queries over a folder of events and write all answers as Parquet.
+
+    \b
+    Example:
+        weft run examples/queries.sql --from events/ --to answers/ --check 5
+    """
+    from weft.cli.planning import pairs, settings
+    from weft.cli.run import Request, run
+
+    run(
+        Request(
+            queries,
+            source,
+            to,
+            time,
+            format_,
+            pairs(types, "--types"),
+            plan,
+            _choices(planner, technique, slicing),
+            rate,
+            keys,
+            output,
+            check,
+            mode,
+            master,
+            settings(conf or []),
+        )
+    )
+
+
+@app.command("view")
+@told
+def _view(
+    results: Annotated[Path, typer.Argument(help="The folder that weft run wrote.", show_default=False)],
+    query: Annotated[str, typer.Option(help="The name of a query.", show_default=False)],
+    plan: Annotated[Path | None, typer.Option(help="Its plan.", show_default="RESULTS/_weft_plan.json")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Rows to show.")] = 20,
+) -> None:
+    """Show the rows of one query out of what weft run wrote.
+
+    \b
+    Example:
+        weft view answers/ --query high --limit 5
+    """
+    from weft.cli.view import view
+
+    view(results, plan, query, limit)
+
+
+@app.command("demo")
+@told
+def _demo(
+    rows: Annotated[int, typer.Option(min=1, help="Trades to generate.")] = 2_000_000,
+    queries: Annotated[int, typer.Option(min=1, help="Queries to make up.")] = 300,
+    keys: Annotated[int, typer.Option(min=1, help="Symbols that are traded.")] = 200,
+    check: Annotated[int, typer.Option(min=0, help="Queries to run one by one too, and compare.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same demo.")] = 7,
+) -> None:
+    """See it work: made-up trades, a few hundred queries, one plan, the check and the speed-up, in a few minutes.
+
+    \b
+    Example:
+        weft demo --rows 500000 --queries 100
+    """
+    from weft.cli.demo import demo
+
+    demo(rows, queries, keys, check, seed)
+
+
+@app.command("bench")
+@told
+def _bench(
+    name: Annotated[str, typer.Argument(help="Which one, as batch.", show_default=False)],
+    rows: Annotated[int | None, typer.Option(min=1_000, help="Events.", show_default="the benchmark's own")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Samples of each.", show_default="3")] = None,
+) -> None:
+    """Measure it here: ratios of times taken side by side, with the answers checked. Needs a source checkout.
+
+    \b
+    Example:
+        weft bench batch
+    """
+    from weft.cli.bench import bench
+
+    bench(name, rows, runs)
+
+
+def _choices(planner: str | None, technique: str | None, slicing: str | None) -> dict[str, str]:
+    given = {"planner": planner, "technique": technique, "slicing": slicing}
+    return {name: value for name, value in given.items() if value is not None}

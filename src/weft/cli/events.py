@@ -1,0 +1,127 @@
+"""Events: a folder of rows to a DataFrame, and the little of it that a plan wants to know beforehand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+import weft
+from weft.errors import BadRequest
+from weft.queries import expressions as ex
+from weft.spark import columns
+
+FORMATS = ("parquet", "csv", "json", "orc")
+_ENDINGS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
+_PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
+
+
+def read(spark: SparkSession, path: str, format: str | None, types: Mapping[str, str]) -> DataFrame:
+    """The rows in a file or folder, some columns cast to other types."""
+    format = format or guessed(path)
+    if format not in FORMATS:
+        raise BadRequest(f"'{format}' is no format", field="--format", remedy=f"Use one of {', '.join(FORMATS)}")
+    if is_local(path) and not local(path).exists():
+        raise BadRequest(f"there is nothing at '{path}'", field="--from", remedy="Check the path")
+    options = {"csv": {"header": "true", "inferSchema": "true"}, "json": {"inferTimestamp": "true"}}
+    try:
+        df = spark.read.options(**options.get(format, {})).format(format).load(path)
+    except AnalysisException as error:
+        raise BadRequest(
+            f"Spark cannot read '{path}' as {format} ({first_line(error)})",
+            field="--from",
+            remedy="Check the path and --format",
+        ) from None
+    for name, type_ in types.items():
+        if name.lower() not in {column.lower() for column in df.columns}:
+            raise BadRequest(
+                f"there is no column '{name}'", field="--types", remedy=f"There are {', '.join(df.columns[:8])}"
+            )
+        try:
+            df = df.withColumn(name, columns.column(ex.Column((name,))).cast(type_))
+            df.schema  # noqa: B018 - asks Spark whether it can
+        except (AnalysisException, ParseException) as error:
+            raise BadRequest(first_line(error), field=f"--types {name}={type_}", remedy="Give another type") from None
+    return df
+
+
+def guessed(path: str) -> str:
+    """The format that the names of the files tell."""
+    if not is_local(path):
+        raise BadRequest(
+            f"'{path}' is not on this machine, so nobody looks inside", field="--from", remedy="Add --format parquet"
+        )
+    place = local(path)
+    if not place.exists():
+        raise BadRequest(f"there is nothing at '{path}'", field="--from", remedy="Check the path")
+    files = [place] if place.is_file() else [p for p in place.rglob("*") if p.is_file() and _counts(p, place)]
+    endings = Counter(format for file in files if (format := _format(file)))
+    if len(endings) == 1:
+        return next(iter(endings))
+    rule = f"holds files of {len(endings)} formats" if endings else "holds no file whose name tells its format"
+    raise BadRequest(f"'{path}' {rule}", field="--from", remedy=f"Add --format, one of {', '.join(FORMATS)}")
+
+
+def _counts(file: Path, root: Path) -> bool:
+    return not any(part.startswith(("_", ".")) for part in file.relative_to(root).parts)
+
+
+def _format(file: Path) -> str | None:
+    name = file.name.lower()
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
+
+
+def is_local(path: str) -> bool:
+    """Whether a path is one of this machine's file system."""
+    return ("://" not in path and not path.startswith("file:")) or path.startswith("file:/")
+
+
+def local(path: str) -> Path:
+    """A local path, also when it is written as a URI."""
+    return Path("/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path)
+
+
+def types(df: DataFrame) -> dict[str, str]:
+    """The Spark types of all columns, by name."""
+    return {field.name: field.dataType.simpleString() for field in df.schema.fields}
+
+
+def measured(df: DataFrame, workload: weft.Workload, time: str | None) -> tuple[Fraction | None, int | None]:
+    """Rows per second of event time and distinct keys (roughly, the most of any GROUP BY), from one small job.
+
+    What cannot be known is None: an empty stream has no rate. A column that is not there, or of a wrong type, is none
+    of our business here: `weft.apply` says so better.
+    """
+    at = workload.time or next((q.time for q in workload.prototypes if q.time is not None), None)
+    at = at or (ex.Column(tuple(time.split("."))) if time else None)
+    groups = [keys for keys in dict.fromkeys(q.group_by for q in workload.prototypes) if keys]
+    try:
+        if at is None or not isinstance(df.select(columns.column(at)).schema[0].dataType, _TIMES):
+            return None, None
+        clock = columns.column(at).cast("timestamp")
+        row = df.agg(
+            F.count(clock),
+            (F.unix_micros(F.max(clock)) - F.unix_micros(F.min(clock))),
+            *(F.approx_count_distinct(F.struct(*map(columns.column, keys))) for keys in groups),
+        ).collect()[0]
+    except AnalysisException:
+        return None, None
+    rows, micros, *distinct = row
+    rate = Fraction(rows * 1_000_000, micros).limit_denominator(1000) if rows and micros else None
+    return rate or None, max(distinct, default=1) or None
+
+
+_TIMES = (T.TimestampType, T.TimestampNTZType, T.DateType)
+
+
+def first_line(error: AnalysisException) -> str:
+    """What Spark says, without the plan that follows."""
+    return str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")

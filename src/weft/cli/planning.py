@@ -1,0 +1,66 @@
+"""Planning: from the options of a verb to a plan, made or read back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import weft
+from weft.errors import BadRequest
+
+
+def pairs(given: str | None, option: str) -> dict[str, str]:
+    """`price=double,volume=decimal(10,2)` as names and values; commas inside brackets belong to a value.
+
+    >>> pairs("price=double, volume=decimal(10,2)", "--types")
+    {'price': 'double', 'volume': 'decimal(10,2)'}
+    """
+    found = {}
+    for part in re.split(r",(?![^(<]*[)>])", given or ""):
+        name, equals, value = part.partition("=")
+        if not part.strip():
+            continue
+        if not equals or not name.strip() or not value.strip():
+            raise BadRequest(
+                f"'{part.strip()}' is no name=value", field=option, remedy="Write --types price=double,volume=bigint"
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def settings(given: list[str]) -> dict[str, str]:
+    """Spark's settings from any number of `--conf key=value`."""
+    found = {}
+    for entry in given:
+        key, equals, value = entry.partition("=")
+        if not equals or not key.strip():
+            raise BadRequest(f"'{entry}' is no key=value", field="--conf", remedy="Write --conf spark.driver.memory=4g")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def saved(path: Path, workload: weft.Workload | None = None, queries: Path | None = None) -> weft.Plan:
+    """A plan from a file; with a workload, it has to be a plan of just that."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadRequest(f"there is no file '{path}'", field="--plan", remedy="Check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"'{path}' cannot be read ({error})", field="--plan", remedy="Give a plan's JSON") from None
+    try:
+        plan = weft.Plan.from_json(text)
+    except BadRequest as error:
+        raise error.within(field="--plan") from None
+    if workload is not None and plan.workload.fingerprint() != workload.fingerprint():
+        raise BadRequest(
+            f"'{path}' plans another workload ({plan.workload!r}, {plan.workload.fingerprint()}) than '{queries}' "
+            f"holds ({workload!r}, {workload.fingerprint()})",
+            field="--plan",
+            remedy="Leave --plan out to plan anew, or give the queries that the plan was made for",
+        )
+    return plan
+
+
+def brief(plan: weft.Plan) -> str:
+    """The head of the explanation: the plan as a whole, without its trees."""
+    return plan.explain().split("\n\n", 1)[0]

@@ -1,0 +1,164 @@
+"""weft explain, and the program around it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import weft as library
+from tests.cli.conftest import Weft
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_plan_is_what_the_library_explains(weft: Weft, queries: Path) -> None:
+    told = weft("explain", queries, "--rate", 100, "--keys", 4, "--types", "price=double,volume=bigint")
+    workload = library.Workload.from_file(queries)
+    plan = library.optimize(workload, library.Stats(100.0, 4, {"price": "double", "volume": "bigint"}))
+    assert (told.exit_code, told.stdout) == (0, plan.explain() + "\n")
+
+
+def test_json_reads_back_to_the_plan(weft: Weft, queries: Path) -> None:
+    told = weft("explain", queries, "--planner", "no_share", "--slicing", "panes", "--json")
+    plan = library.Plan.from_json(told.stdout)
+    assert (plan.planner, plan.slicing, len(plan.trees)) == ("no_share", "panes", 3)
+    assert json.loads(told.stdout)
+
+
+def test_html_is_a_page(weft: Weft, queries: Path, tmp_path: Path) -> None:
+    told = weft("explain", queries, "--html", tmp_path / "plan.html")
+    page = (tmp_path / "plan.html").read_text()
+    assert told.exit_code == 0
+    assert page.startswith("<!doctype html>")
+    assert page.rstrip().endswith("</html>")
+
+
+def test_nothing_is_wrapped_when_piped(weft: Weft, tmp_path: Path) -> None:
+    path = tmp_path / "long.sql"
+    where = " OR ".join(f"symbol = 'S{number:04d}'" for number in range(60))
+    path.write_text(f"SELECT max(price) FROM trades [RANGE 1 H SLIDE 7 MIN] WHERE {where}")
+    longest = max(weft("explain", path).stdout.splitlines(), key=len)
+    assert longest.count("S00") == 60
+
+
+@pytest.mark.parametrize("name", ["queries.sql", "queries.yaml"])
+def test_the_examples_are_planned(weft: Weft, name: str) -> None:
+    told = weft("explain", EXAMPLES / name)
+    assert told.exit_code == 0
+    assert told.stdout.startswith("plan ")
+
+
+@pytest.mark.parametrize("verb", ["explain", "run", "view", "demo", "bench"])
+def test_help_has_an_example(weft: Weft, verb: str) -> None:
+    told = weft(verb, "--help")
+    assert told.exit_code == 0
+    assert f"Example:\n      weft {verb} " in told.stdout
+
+
+def test_the_program_by_itself_is_quick_and_loads_no_spark() -> None:
+    code = "import sys, weft.cli; assert not {'pyspark', 'numba', 'sqlglot', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_version_and_no_verb(weft: Weft) -> None:
+    assert weft("--version").stdout == f"weft {library.__version__}\n"
+    assert "Commands:" in weft().output
+
+
+BAD = {
+    "missing file": ("gone.sql", None, "there is no file"),
+    "wrong suffix": ("queries.txt", "SELECT 1", "neither .sql nor .yaml"),
+    "empty": ("empty.sql", "", "there is no query"),
+    "only a comment": ("comment.sql", "-- name: high\n", "there is no query"),
+    "not SQL": ("not.sql", "Dear Sir or Madam,", "only SELECT"),
+    "no window": ("no.sql", "SELECT max(price) FROM trades", "there is no window"),
+    "slide 0": ("zero.sql", "SELECT max(price) FROM trades [RANGE 10 MIN SLIDE 0 MIN]", "slide must be positive"),
+    "months": ("months.sql", "SELECT max(price) FROM trades [RANGE 1 MONTH]", "month has no fixed length"),
+    "duplicate names": (
+        "twice.sql",
+        "-- name: a\nSELECT max(price) FROM t [RANGE 1 H];\n-- name: a\nSELECT min(price) FROM t [RANGE 1 H];",
+        "two queries have this name",
+    ),
+    "not YAML": ("not.yaml", "queries: [", "no YAML"),
+    "two streams": (
+        "two.sql",
+        "SELECT max(a) FROM t [RANGE 1 H]; SELECT max(a) FROM u [RANGE 1 H];",
+        "a workload reads one",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_told_in_one_line(weft: Weft, tmp_path: Path, case: str) -> None:
+    name, text, message = BAD[case]
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    told = weft("explain", path)
+    assert told.exit_code == 2
+    assert told.stderr.startswith("weft: ")
+    assert message in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+    assert told.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rate", 0), "must be positive"),
+        (("--rate", "nan"), "finite"),
+        (("--keys", -1), "must be positive"),
+        (("--planner", "weave"), "Did you mean 'weave_share'"),
+        (("--technique", "magic"), "there is no technique 'magic'"),
+        (("--slicing", "salami"), "there is no slicing 'salami'"),
+        (("--types", "price"), "no name=value"),
+        (("--html", "/nowhere/plan.html"), "cannot be written"),
+    ],
+)
+def test_a_bad_option_is_told_in_one_line(weft: Weft, queries: Path, options: tuple[str, object], message: str) -> None:
+    told = weft("explain", queries, *options)
+    assert told.exit_code == 2
+    assert message in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_usage_errors_exit_with_2(weft: Weft) -> None:
+    assert weft("explain").exit_code == 2
+    assert weft("weave").exit_code == 2
+    assert weft("bench", "nothing").exit_code == 2
+    assert weft("explain", "a.sql", "--rate", "fast").exit_code == 2
+
+
+def test_python_shows_its_trace_only_when_asked(weft: Weft, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("weft.cli.explain.weft.optimize", broken)
+    told = weft("explain", queries)
+    assert told.exit_code == 1
+    assert told.stderr.startswith("weft: ZeroDivisionError: by nothing\n")
+    assert "Traceback" not in told.output
+    trace = Path(told.stderr.split("trace is in ")[1].split(" (")[0])
+    assert "Traceback" in trace.read_text()
+    trace.unlink()
+    monkeypatch.setenv("WEFT_DEBUG", "1")
+    assert isinstance(weft("explain", queries).exception, ZeroDivisionError)
+
+
+def test_an_interrupt_is_quiet(weft: Weft, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("weft.cli.explain.weft.optimize", interrupted)
+    told = weft("explain", queries)
+    assert (told.exit_code, told.output) == (130, "")
+
+
+def test_a_closed_pipe_is_quiet(queries: Path) -> None:
+    program = f"{sys.executable} -c 'from weft.cli import main; main()' explain {queries} --json | head -c 10"
+    told = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert told.stderr == ""
