@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 _CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("dev", max_examples=100, derandomize=True, database=None, **_CALM)
+settings.register_profile("dev", max_examples=50, derandomize=True, database=None, **_CALM)
 settings.register_profile("deep", max_examples=2_000, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("WEFT_PROFILE", "dev"))
 
@@ -27,6 +27,7 @@ def spark() -> Iterator[Any]:
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()

@@ -69,24 +69,24 @@ def _at_least(magnitude: Digits, bound: int) -> npt.NDArray[np.bool_]:
     return above | equal
 
 
-def averages(digits: Digits, counts: npt.NDArray[np.int64], shift: int) -> Digits:
-    """sum * 10^shift / count, rounded half away from zero as Spark's decimals are; counts are below 2^31.
+def averages(digits: Digits, counts: npt.NDArray[np.int64], shift: int) -> tuple[Digits, npt.NDArray[np.bool_]]:
+    """sum * 10^shift / count, rounded half away from zero as Spark's decimals are, and which have more than 128 bits.
 
-    >>> averages(np.array([[7, 0, 0, 0], [-7, 0, 0, 0]]), np.array([2, 2]), 1)[:, 0].tolist()
+    The sums have at most 128 bits, the counts are below 2^31.
+
+    >>> averages(np.array([[7, 0, 0, 0], [-7, 0, 0, 0]]), np.array([2, 2]), 1)[0][:, 0].tolist()
     [35, -35]
     """
     settled = carry(digits)
     negative = settled[:, 3] < 0
     magnitude = carry(np.where(negative[:, None], -settled, settled))
-    quotient = np.empty_like(magnitude)
-    overflow = _divide(magnitude, counts, np.int64(10**shift), quotient)
-    if overflow:
-        raise OverflowError("an average has more than 128 bits")
-    return np.where(negative[:, None], -quotient, quotient)
+    quotient, too_long = np.empty_like(magnitude), np.empty(len(magnitude), np.bool_)
+    _divide(magnitude, counts, np.int64(10**shift), quotient, too_long)
+    return np.where(negative[:, None], -quotient, quotient), too_long
 
 
 @kernel
-def _divide(magnitude, counts, factor, quotient):
+def _divide(magnitude, counts, factor, quotient, too_long):
     """Schoolbook: multiply by the factor (below 2^31) into five digits, divide by the count, round half up."""
     base = np.int64(32)
     low = np.int64(0xFFFF_FFFF)
@@ -112,8 +112,6 @@ def _divide(magnitude, counts, factor, quotient):
                     break
                 product[place] = 0
                 place += 1
-        if product[4] != 0:
-            return True
+        too_long[row] = product[4] != 0
         for place in range(4):
             quotient[row, place] = product[place]
-    return False

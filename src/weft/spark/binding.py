@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import difflib
 import json
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 from pyspark.errors import AnalysisException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 
+from weft.algebra.partials import partials
 from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
@@ -25,6 +27,7 @@ from weft.queries.query import Query
 from weft.queries.workload import Workload
 from weft.spark import columns, constants
 from weft.spark.results import storable, stored_type
+from weft.techniques import BY_NAME, why_not
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 RESERVED = ("query", "window_start", "window_end", "row_start", "row_end")
@@ -97,6 +100,7 @@ def bind(df: DataFrame, plan: Plan) -> Binding:
                 field="measures",
                 remedy="Aggregate a number, string, date, timestamp or boolean",
             )
+    _check_techniques(plan, types)
     counts: dict[str, int] = {}
     for query in first_queries(workload):
         for aggregate in query.aggregates:
@@ -138,6 +142,24 @@ def _check_columns(df: DataFrame, workload: Workload) -> None:
                         field=field,
                         remedy=f"Did you mean '{known[near[0]]}'" if near else f"The stream has {shown}",
                     )
+
+
+def _check_techniques(plan: Plan, types: Mapping[ex.Expression, str]) -> None:
+    """Refuse a plan made for other types: subtracted sums of floats would be wrong, and nobody would see it."""
+    actual = {".".join(column.path): type_ for column, type_ in types.items() if isinstance(column, ex.Column)}
+    workload = plan.workload
+    for tree in plan.trees:
+        for position in tree.queries[np.unique(workload.prototype[tree.queries], return_index=True)[1]]:
+            query = workload[int(position)]
+            needed = [partial for aggregate in query.aggregates for partial in partials(aggregate)]
+            reason = why_not(BY_NAME[tree.technique], needed, actual)
+            if reason is not None:
+                raise BadRequest(
+                    f"{tree.technique} cannot be used: {reason}",
+                    query=query.id,
+                    field="stats.types",
+                    remedy="Plan with the types that the stream has",
+                )
 
 
 def _representative(where: ex.Expression, shapes: dict[ex.Expression, ex.Expression]) -> ex.Expression:
@@ -202,7 +224,8 @@ def _types(
 @contextmanager
 def _quietly() -> Iterator[None]:
     """Keep PySpark from printing an analysis error that is about to be told in our words."""
-    logger = logging.getLogger("SQLQueryContextLogger")
+    # asked of PySpark: a plain logger of this name would be found, and not understood, by PySpark later on
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     before, logger.disabled = logger.disabled, True
     try:
         yield

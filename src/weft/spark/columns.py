@@ -1,4 +1,7 @@
-"""Columns: expressions as Spark columns, node by node. No text of a query ever reaches Spark's parser."""
+"""Columns: expressions as Spark columns, node by node. No text of a query ever reaches Spark's parser.
+
+(Whole numbers do, having been numbers in between: PySpark has no other way to say a literal of type bigint.)
+"""
 
 from __future__ import annotations
 
@@ -73,11 +76,23 @@ def column(expression: ex.Expression, resolve: Resolve = lambda _: None) -> Colu
 
 
 def _literal(literal: ex.Literal) -> Column:
-    """A constant of exactly its type: from its text by a cast, which Spark folds when it plans."""
-    if literal.value is None:
-        return F.lit(None)
-    text = F.lit(literal.value)
-    return text if literal.type == "string" else text.cast(literal.type)
+    """A constant of exactly its type, which Spark takes for a constant where that makes a difference.
+
+    The type of `price * 2` over decimals depends on the digits of the 2, if it is a literal and no cast to int.
+    """
+    match literal.type:
+        case _ if literal.value is None:
+            return F.lit(None)
+        case "int":
+            return F.lit(int(literal.value))
+        case "smallint":
+            return F.expr(f"{int(literal.value)}S")
+        case "bigint":
+            return F.expr(f"{int(literal.value)}L")
+        case "string":
+            return F.lit(literal.value)
+        case _:
+            return F.lit(literal.value).cast(literal.type)
 
 
 def _operation(name: str, arguments: list[Column]) -> Column:

@@ -143,9 +143,10 @@ def value(answer: Answer, partials: _Partials, lo: Positions, hi: Positions, ans
         case "min" | "max":
             return _extreme(answer, matrix, known, partials[answer.sources[0]].ranked), known
         case "sum":
-            return _sum(answer, matrix, known, ansi, query)
+            return _sum(answer, matrix, known, partials[answer.sources[0]].overflowed(lo, hi), ansi, query)
         case "avg":
-            return _average(answer, matrix, folded[1][0][:, 0], ansi, query)
+            spoiled = partials[answer.sources[0]].overflowed(lo, hi)
+            return _average(answer, matrix, folded[1][0][:, 0], spoiled, ansi, query)
         case _:
             return _spread(answer.function, matrix)
 
@@ -155,8 +156,8 @@ def _extreme(
 ) -> Any:
     codes = matrix[:, 0]
     if ranked is not None:
-        codes = codes if known is None else np.where(known, codes, 0)
-        taken = ranked.take(pa.array(codes))
+        # where all values are null there are no ranks, so a window without a value must not look any up
+        taken = ranked.take(pa.array(codes, mask=None if known is None else ~known))
         if not answer.type.startswith("decimal"):
             return taken
         words = np.frombuffer(taken.cast(arrow_type(answer.type)).buffers()[1], np.int64)
@@ -167,7 +168,12 @@ def _extreme(
 
 
 def _sum(
-    answer: Answer, matrix: npt.NDArray[Any], known: npt.NDArray[np.bool_] | None, ansi: bool, query: str
+    answer: Answer,
+    matrix: npt.NDArray[Any],
+    known: npt.NDArray[np.bool_] | None,
+    spoiled: npt.NDArray[np.bool_] | bool,
+    ansi: bool,
+    query: str,
 ) -> Values:
     if answer.type.startswith("decimal"):
         sums, overflow = exact.to_decimals(matrix, arrow_type(answer.type).precision)
@@ -175,15 +181,23 @@ def _sum(
         sums, overflow = exact.to_bigints(matrix)
     else:
         return matrix[:, 0], known
-    return sums, _without_overflow(answer, known, overflow, ansi, query)
+    return sums, _without_overflow(answer, known, overflow | spoiled, ansi, query)
 
 
-def _average(answer: Answer, matrix: npt.NDArray[Any], count: npt.NDArray[Any], ansi: bool, query: str) -> Values:
+def _average(
+    answer: Answer,
+    matrix: npt.NDArray[Any],
+    count: npt.NDArray[Any],
+    spoiled: npt.NDArray[np.bool_] | bool,
+    ansi: bool,
+    query: str,
+) -> Values:
     known = None if count.all() else count > 0
     if answer.type.startswith("decimal"):
-        averages = exact.averages(matrix, np.maximum(count, 1), answer.shift)
+        _, sum_overflow = exact.to_decimals(matrix, 38)
+        averages, too_long = exact.averages(matrix, np.maximum(count, 1), answer.shift)
         words, overflow = exact.to_decimals(averages, arrow_type(answer.type).precision)
-        return words, _without_overflow(answer, known, overflow, ansi, query)
+        return words, _without_overflow(answer, known, overflow | too_long | sum_overflow | spoiled, ansi, query)
     total = exact.to_floats(matrix) if matrix.dtype == np.int64 else matrix[:, 0]
     with np.errstate(invalid="ignore", divide="ignore"):
         return total / count, known

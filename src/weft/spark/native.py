@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as Over
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
@@ -30,7 +31,7 @@ def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame
         df = df.withColumn("__row", F.row_number().over(order).cast("bigint") - 1)
         at = F.timestamp_micros(F.col("__row"))
     elif window.delay:
-        at = at + F.make_dt_interval(secs=F.lit(f"{window.delay / 1e6:.6f}").cast("decimal(18,6)"))
+        at = _later(at, window.delay, df.select(at).schema[0].dataType)
     df = df.withColumn("__at", at)
     offset = window.offset % window.slide
     size = window.range
@@ -44,7 +45,7 @@ def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame
         *(columns.column(aggregate).alias(f"__value_{number}") for number, aggregate in enumerate(query.aggregates))
     )
     start = F.col("__window.start")
-    end = start + F.make_dt_interval(secs=F.lit(f"{window.range / 1e6:.6f}").cast("decimal(18,6)"))
+    end = _later(start, window.range, grouped.select(start).schema[0].dataType)
     if window.unit == "rows":
         start, end = F.unix_micros(start), F.unix_micros(end)
 
@@ -66,3 +67,10 @@ def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame
     if query.having is not None:
         grouped = grouped.where(columns.column(query.having, resolve))
     return grouped.select(*(columns.column(c.expression, resolve).alias(c.name) for c in query.output))
+
+
+def _later(time: Column, micros: int, type_: T.DataType) -> Column:
+    """The instant so many microseconds later. Added as an interval, a day would be of 23 hours in spring."""
+    if isinstance(type_, T.TimestampNTZType):
+        return time + F.make_dt_interval(secs=F.lit(micros).cast("decimal(20,0)") / F.lit(1_000_000))
+    return F.timestamp_micros(F.unix_micros(time.cast("timestamp")) + F.lit(micros))

@@ -4,13 +4,14 @@
     rows, count       bigint                    1 int64                      +
     sum of integers   bigint                    1 int64                      +
     sum of bigint     low half, high half       2 int64 digits               +     overflow is seen, not suffered
-    sum of decimal    decimal                   4 int64 digits               +
+    sum of decimal    decimal (and how many)    4 int64 digits               +
     sum of double     double                    1 float64                    +
     min, max          the value                 1 int64 that sorts alike     min, max
     moments           count, mean, variance     3 float64                    Chan's merge
 
 A null stands as the operator's identity; how many values are behind a run of slices is counted beside it, so that an
-answer over nothing but nulls is null, but only where there is a null at all.
+answer over nothing but nulls is null, but only where there is a null at all. A slice whose long decimals overflowed in
+the JVM (without ANSI mode) comes as a null of so many values, and spoils the windows that it is in.
 """
 
 from __future__ import annotations
@@ -34,7 +35,21 @@ def columns_of(kind: str, type_: str | None) -> int:
     """How many columns the JVM sends for a partial of this kind over an argument of this Spark type."""
     if kind == "moments":
         return 3
-    return 2 if kind == "sum" and type_ == "bigint" else 1
+    return 2 if (kind == "sum" and type_ == "bigint") or may_overflow(kind, type_) else 1
+
+
+def may_overflow(kind: str, type_: str | None) -> bool:
+    """Whether a slice alone may be too much for the JVM: its sums have ten digits more than what they add, up to 38."""
+    return kind == "sum" and type_ is not None and type_.startswith("decimal") and precision(type_) > 28
+
+
+def precision(decimal: str) -> int:
+    """The digits of a decimal's Spark type.
+
+    >>> precision("decimal(10,2)")
+    10
+    """
+    return int(decimal[8:-1].split(",")[0])
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,8 @@ class Series:
     width: int
     known: npt.NDArray[np.int64] | None
     """How many slices before slice i have a value; None where all have one."""
+    spoiled: npt.NDArray[np.int64] | None
+    """How many slices before slice i have overflowed; None where none has."""
     ranked: pa.Array | None
     """The values by rank, where the matrix holds ranks."""
 
@@ -56,17 +73,30 @@ class Series:
         self.technique.fold(self.operator, self.state, lo, hi, out)
         return out, None if self.known is None else self.known[hi] > self.known[lo]
 
+    def overflowed(self, lo: Positions, hi: Positions) -> npt.NDArray[np.bool_] | bool:
+        """Which windows have a slice that has overflowed."""
+        return False if self.spoiled is None else self.spoiled[hi] > self.spoiled[lo]
+
 
 def series(kind: str, type_: str | None, arrays: list[pa.Array], technique: Technique, widest: int) -> Series:
     """Make a partial's columns ready, by a technique, for windows of at most `widest` slices."""
     operator, matrix, ranked = _matrix(kind, type_, arrays)
-    absent = arrays[-1].null_count > 0
-    known = None
-    if absent:
-        empty = arrays[-1].is_null().to_numpy(zero_copy_only=False)
+    known = spoiled = None
+    if arrays[0].null_count:
+        empty = arrays[0].is_null().to_numpy(zero_copy_only=False)
         matrix[empty] = identity(operator)
-        known = np.concatenate(([0], np.cumsum(~empty)))
-    return Series(operator, technique, technique.build(operator, matrix, widest), matrix.shape[1], known, ranked)
+        if may_overflow(kind, type_):
+            overflowed = empty & (_numpy(arrays[1]) > 0)
+            empty &= ~overflowed
+            spoiled = _before(overflowed) if overflowed.any() else None
+        known = _before(~empty) if empty.any() else None
+    state = technique.build(operator, matrix, widest)
+    return Series(operator, technique, state, matrix.shape[1], known, spoiled, ranked)
+
+
+def _before(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """How many are marked before each position, and in all."""
+    return np.concatenate(([0], np.cumsum(marked)))
 
 
 def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[int, Matrix, pa.Array | None]:

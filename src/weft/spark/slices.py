@@ -19,6 +19,7 @@ from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
 from weft.spark import clock, columns
 from weft.spark.roots import Root
+from weft.spark.series import may_overflow
 
 _LOW_HALF = 0xFFFF_FFFF
 
@@ -99,6 +100,8 @@ def _partial(
             return [F.sum(argument.bitwiseAND(F.lit(_LOW_HALF))), F.sum(F.shiftright(argument, 32))]
         case "sum" if type_ in ("float", "double"):
             return [F.sum(argument.cast("double"))]
+        case "sum" if may_overflow("sum", type_):
+            return [F.sum(argument), F.count(argument)]
         case "sum":
             return [F.sum(argument)]
     raise AssertionError(partial)

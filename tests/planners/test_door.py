@@ -1,0 +1,117 @@
+"""The door of the planners: what is refused, in which words, and how large a workload may be."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.planners import PLANNERS
+
+WORKLOAD = weft.Workload([weft.Query("high", "max(x) AS high", weft.Window("10 s", "5 s"))])
+
+
+def refused(**given: Any) -> weft.BadRequest:
+    with pytest.raises(weft.BadRequest) as caught:
+        weft.optimize(given.pop("workload", WORKLOAD), **given)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "remedy"),
+    [
+        ({"planner": "weave"}, "planner", "Did you mean 'weave_share'"),
+        ({"planner": "xyz"}, "planner", "Use one of no_share, shared, weave_share"),
+        ({"planner": None}, "planner", "Use one of"),
+        ({"technique": "xyz"}, "technique", "Use auto, r_int, disjoint_table, panes"),
+        ({"slicing": "pane"}, "slicing", "Did you mean 'panes'"),
+        ({"price": "operation"}, "price", "Did you mean 'operations'"),
+        ({"workload": []}, "workload", "Give weft.Workload"),
+        ({"workload": weft.Workload([])}, "workload", "Give at least one query"),
+    ],
+)
+def test_unknown_names(given: dict[str, Any], field: str, remedy: str) -> None:
+    error = refused(**given)
+    assert error.field == field
+    assert error.remedy is not None
+    assert error.remedy.startswith(remedy)
+
+
+def test_a_technique_that_is_nearly_known() -> None:
+    error = refused(technique="rint")
+    assert error.field == "technique"
+    assert "r_int" in str(error.remedy)
+
+
+@pytest.mark.parametrize("rate", [0, -1, -0.5, math.nan, math.inf, True, "many", None])
+def test_bad_rates(rate: Any) -> None:
+    with pytest.raises(weft.BadRequest) as caught:
+        weft.Stats(rate=rate)
+    assert caught.value.field == "stats.rate"
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("keys", [0, -3, 1.5, math.nan, True, "many"])
+def test_bad_keys(keys: Any) -> None:
+    with pytest.raises(weft.BadRequest) as caught:
+        weft.Stats(keys=keys)
+    assert caught.value.field == "stats.keys"
+    assert caught.value.remedy
+
+
+def test_a_float_is_the_number_that_it_prints_as() -> None:
+    assert str(weft.Stats(rate=0.1).rate) == "1/10"
+    assert weft.Stats(rate=1e-3) == weft.Stats(rate=0.001)
+
+
+def test_a_technique_that_cannot_serve_names_the_query() -> None:
+    workload = weft.Workload(
+        [
+            weft.Query("sums", "sum(n)", weft.Window("10 s")),
+            weft.Query("high", "max(n)", weft.Window("10 s")),
+        ]
+    )
+    error = refused(workload=workload, technique="r_int", stats=weft.Stats(types={"n": "bigint"}))
+    assert (error.query, error.field) == ("high", "technique")
+    assert "max(n) is not invertible" in str(error)
+    assert 'technique="auto"' in str(error.remedy)
+
+
+def test_a_type_that_is_not_known_counts_as_floating() -> None:
+    workload = weft.Workload([weft.Query("sums", "sum(n)", weft.Window("10 s"))])
+    error = refused(workload=workload, technique="r_int")
+    assert "may be over floating-point numbers" in str(error)
+    plan = weft.optimize(workload, weft.Stats(types={"n": "int"}), technique="r_int")
+    assert plan.trees[0].technique == "r_int"
+
+
+def test_the_expensive_baseline_is_priced_for_small_workloads_only() -> None:
+    small = weft.Workload.windows(np.arange(1, 100), 5)
+    large = weft.Workload.windows(np.arange(1, 30_002) % 50 + 1, 5)
+    assert [name for name, _ in weft.optimize(small).alternatives] == ["no_share", "shared"]
+    assert not weft.optimize(large).alternatives
+
+
+@pytest.mark.parametrize("planner", ["shared", "weave_share"])
+def test_many_windows_are_planned_without_a_query_for_each(planner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 200_000
+    numbers = np.random.default_rng(7)
+    slides = numbers.choice([1, 2, 4, 5, 8, 10, 20, 25, 40, 50, 100, 125, 200, 250, 500, 1000], count)
+    workload = weft.Workload.windows(slides * numbers.integers(1, 50, count), slides, group_by="k")
+
+    def nobody(*_: object) -> None:
+        raise AssertionError("a query was put together")
+
+    monkeypatch.setattr(weft.Workload, "__getitem__", nobody)
+    begin = time.perf_counter()
+    plan = weft.optimize(workload, weft.Stats(rate=5_000, keys=1_000), planner)
+    assert time.perf_counter() - begin < 20
+    assert sum(len(tree.queries) for tree in plan.trees) == count
+
+
+def test_planners_are_named_as_documented() -> None:
+    assert set(PLANNERS) == {"no_share", "shared", "weave_share"}
