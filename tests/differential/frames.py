@@ -81,7 +81,7 @@ class Frame:
         return pa.table({name: pa.array(values, types[name]) for name, values in self.columns.items()})
 
     def on(self, spark: SparkSession) -> DataFrame:
-        """The frame as a DataFrame; the types are spelled out, since Spark takes every timestamp for one with a zone."""
+        """The frame as a DataFrame; types are spelled out: Spark takes every timestamp for one with a zone."""
         return spark.createDataFrame(self.table(), ", ".join(f"{name} {TYPES[name]}" for name in self.columns))
 
 

@@ -85,7 +85,7 @@ def test_the_types_and_rows_of_spark_sql(spark: Any, trades: Any, text: str) -> 
     same_rows(native, says, exact_columns(says), text)
 
 
-@pytest.mark.parametrize("planner", ["no_share", "shared", "weave_share"])
+@pytest.mark.parametrize("planner", ["shared", "weave_share"])
 def test_all_statements_in_one_run(spark: Any, trades: Any, planner: str) -> None:
     text = ";\n".join(f"-- name: {name}\n{statement}" for name, statement in STATEMENTS.items())
     workload = weft.Workload.from_sql(text)

@@ -16,8 +16,9 @@ import weft
 import weft.planners.weave_share as room
 from weft.algebra.partials import partials
 from weft.planners import PLANNERS
-from weft.planners.candidates import candidates, kin
+from weft.planners.candidates import candidates
 from weft.planners.prices import PRICES, choose_techniques
+from weft.plans.kin import kin
 from weft.queries import expressions as ex
 from weft.slicing import SLICERS
 from weft.slicing.slicers import pairs

@@ -65,6 +65,12 @@ def _damaged(change: Any) -> str:
         (_damaged(lambda d: d["workload"]["prototypes"][0].update(where="reflect('a', 'b')")), "reflect"),
         (_damaged(lambda d: d["stats"].update(rate="-1")), "must be positive"),
         (_damaged(lambda d: d["trees"][0].update(edge_rate="1/0")), "no plan that Weft wrote"),
+        (_damaged(lambda d: d["trees"][0].update(edge_rate="1e5000000")), "no fraction"),
+        (_damaged(lambda d: d["trees"].append({**d["trees"][0], "queries": []})), "no partition"),
+        (_damaged(lambda d: d["trees"][0]["queries"].extend(d["trees"].pop()["queries"])), "cannot share"),
+        (_damaged(lambda d: d["workload"]["ids"].pop()), "names that do not go with"),
+        (_damaged(lambda d: d["workload"]["prototypes"][0].update(where=5)), "is no text"),
+        ("[" * 100_000, "no plan that Weft wrote"),
     ],
 )
 def test_a_damaged_plan_is_refused(text: str, says: str) -> None:

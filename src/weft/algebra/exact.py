@@ -36,9 +36,10 @@ def carry(digits: Digits) -> Digits:
 
 def to_floats(digits: Digits) -> npt.NDArray[np.float64]:
     """The nearest floats, or one beside them."""
-    total = np.zeros(len(digits))
-    for place in range(digits.shape[1] - 1, -1, -1):
-        total = total * 2.0**32 + digits[:, place]
+    settled = carry(digits)
+    total = np.zeros(len(settled))
+    for place in range(settled.shape[1] - 1, -1, -1):
+        total = total * 2.0**32 + settled[:, place]
     return total
 
 

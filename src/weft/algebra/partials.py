@@ -64,12 +64,17 @@ def is_exact(type_: str | None) -> bool:
     return type_ is not None and type_.startswith(_EXACT)
 
 
+def known_as(column: ex.Column) -> str:
+    """A column's name in `Stats.types`: dotted for a field of a struct, quoted where a dot belongs to the name."""
+    return ex.to_sql(column) if any("." in part for part in column.path) else ".".join(column.path)
+
+
 def laws(partial: Partial, types: Mapping[str, str]) -> frozenset[Law]:
     """The laws that a partial obeys, given the Spark types of the stream's columns as far as they are known."""
     match partial.kind:
         case "rows" | "count":
             return frozenset({Law.INVERTIBLE})
-        case "sum" if isinstance(partial.argument, ex.Column) and is_exact(types.get(".".join(partial.argument.path))):
+        case "sum" if isinstance(partial.argument, ex.Column) and is_exact(types.get(known_as(partial.argument))):
             return frozenset({Law.INVERTIBLE})
         case "min" | "max":
             return frozenset({Law.SELECTIVE})
@@ -82,7 +87,7 @@ def lacking(partial: Partial, law: Law, types: Mapping[str, str]) -> str | None:
     if law in laws(partial, types):
         return None
     if partial.kind == "sum" and law is Law.INVERTIBLE:
-        known = isinstance(partial.argument, ex.Column) and types.get(".".join(partial.argument.path))
+        known = isinstance(partial.argument, ex.Column) and types.get(known_as(partial.argument))
         why = f"is over {known}" if known else "may be over floating-point numbers"
         return f"{partial} {why}, so it is not {law}"
     return f"{partial} is not {law}"

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 import weft
 from weft.cli.events import is_local, local
@@ -65,9 +65,15 @@ def beside(to: Path) -> Iterator[Path]:
     try:
         made = scratch / "made"
         yield made
+        before = scratch / "before"
         if to.exists():
-            to.rename(scratch / "before")
-        made.rename(to)
+            to.rename(before)
+        try:
+            made.rename(to)
+        except OSError:
+            if before.exists():
+                before.rename(to)
+            raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -25,7 +25,7 @@ Planner = Annotated[str | None, typer.Option(help="weave_share, shared or no_sha
 Technique = Annotated[
     str | None, typer.Option(help="How slices become answers: auto, or the name of one.", show_default="auto")
 ]
-Slicing = Annotated[str | None, typer.Option(help="Where slices are cut: pairs or panes.", show_default="pairs")]
+Slicing = Annotated[str | None, typer.Option(help="Where slices are cut: pairs, panes or cutty.", show_default="pairs")]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql import types as T
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 

@@ -33,7 +33,7 @@ OLDEST_JAVA = 17
 LOG = "spark.log"
 _KEPT = 200_000
 _GIB = 1 << 30
-_INSTALL_JAVA = "Install a JDK 17 or newer (as from adoptium.net) and point JAVA_HOME at it"
+_INSTALL_JAVA = "Install a JDK, 17 or newer (Debian: openjdk-17-jre-headless), and point JAVA_HOME at it"
 _said = ""
 
 

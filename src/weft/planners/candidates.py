@@ -2,7 +2,7 @@
 
 Queries with the same edges never lose by sharing (merging them adds no edge and saves a pass), so a workload of a
 million windows collapses to as many candidates as there are different edge sets, before any planner starts. Only
-queries of one *kin* can share: the same clock (event time of one column, or row numbers) and the same group keys.
+queries of one kin can share (see `weft.plans.kin`).
 """
 
 from __future__ import annotations
@@ -38,25 +38,6 @@ class Candidate:
             self.partials | other.partials,
             self.demand + other.demand,
         )
-
-
-def kin(workload: Workload) -> list[npt.NDArray[np.int64]]:
-    """The queries in groups that can share a tree, each group's positions ascending."""
-    if not len(workload):
-        return []
-    keys: dict[object, int] = {}
-    of_prototype = []
-    for prototype in workload.prototypes:
-        key = (prototype.group_by, prototype.time or workload.time)
-        of_prototype.append(keys.setdefault(key, len(keys)))
-    # row numbers count the rows that pass a query's filter, so another filter is another clock
-    clocks: dict[object, int] = {}
-    clock = [clocks.setdefault(prototype.where, len(clocks)) for prototype in workload.prototypes]
-    family = np.array(of_prototype)[workload.prototype]
-    rows = np.where(workload.counts_rows, np.array(clock)[workload.prototype] + 1, 0)
-    code = family * (len(clocks) + 1) + rows
-    _, first, group = np.unique(code, return_index=True, return_inverse=True)
-    return [np.flatnonzero(group == number) for number in np.argsort(first)]
 
 
 def candidates(workload: Workload, queries: npt.NDArray[np.int64], slicing: str) -> list[Candidate]:

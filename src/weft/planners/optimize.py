@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from weft.algebra.partials import partials
 from weft.errors import BadRequest
-from weft.planners.candidates import Candidate, candidates, kin, singletons
+from weft.planners.candidates import Candidate, candidates, singletons
 from weft.planners.no_share import no_share
 from weft.planners.prices import PRICES, Price, choose_techniques
 from weft.planners.shared import shared
 from weft.planners.weave_share import weave_share
+from weft.plans.kin import kin
 from weft.plans.plan import Plan, Tree
 from weft.plans.stats import Stats
 from weft.queries.workload import Workload

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from weft.algebra.partials import Partial
 from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.plans.plan import Tree
@@ -86,8 +87,8 @@ class Price:
 
 
 @lru_cache(maxsize=4096)
-def _refusal(technique: Technique, partials: frozenset[object], stats: Stats) -> str | None:
-    return why_not(technique, sorted(partials, key=str), stats.types)  # type: ignore[arg-type]
+def _refusal(technique: Technique, partials: frozenset[Partial], stats: Stats) -> str | None:
+    return why_not(technique, sorted(partials, key=str), stats.types)
 
 
 def choose_techniques(name: str) -> tuple[Technique, ...]:

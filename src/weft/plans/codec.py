@@ -8,12 +8,15 @@ version, or whose trees are no partition of its workload is refused.
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from weft.errors import BadRequest
+from weft.plans.kin import kin
 from weft.plans.plan import Plan, Tree
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
@@ -25,6 +28,8 @@ from weft.slicing.slicers import SLICERS
 from weft.techniques import BY_NAME
 
 FORMAT = 1
+_LONGEST = 1_000_000
+"""Characters of an expression: written out in full, it is longer than a person may have written it."""
 
 
 def encode(plan: Plan) -> str:
@@ -55,15 +60,15 @@ def decode(text: str) -> Plan:
         stats = document["stats"]
         plan = Plan(
             _read_workload(document["workload"]),
-            Stats(Fraction(stats["rate"]), stats["keys"], stats["types"]),
+            Stats(_fraction(stats["rate"]), stats["keys"], stats["types"]),
             tuple(_read_tree(tree) for tree in document["trees"]),
             document["planner"],
             document["slicing"],
             document["price"],
             document["feed"],
-            tuple((name, Fraction(cost)) for name, cost in document["alternatives"]),
+            tuple((name, _fraction(cost)) for name, cost in document["alternatives"]),
         )
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BadRequest(
             f"this is no plan that Weft wrote ({type(error).__name__}: {error})",
             field="plan",
@@ -77,8 +82,10 @@ def _check(plan: Plan) -> None:
     """A plan file may have been edited by hand: every query stands in exactly one tree, all names are known."""
     positions = np.sort(np.concatenate([tree.queries for tree in plan.trees] or [np.empty(0, np.int64)]))
     wrong = None
-    if not np.array_equal(positions, np.arange(len(plan.workload))):
+    if not np.array_equal(positions, np.arange(len(plan.workload))) or not all(len(t.queries) for t in plan.trees):
         wrong = "its trees are no partition of its queries"
+    elif any(len(set(_family(plan.workload)[tree.queries].tolist())) > 1 for tree in plan.trees):
+        wrong = "a tree has queries that cannot share: other keys, or another clock"
     elif plan.slicing not in SLICERS or plan.feed not in ("events", "slices"):
         wrong = f"slicing '{plan.slicing}' with feed '{plan.feed}' is not known"
     for tree in plan.trees:
@@ -86,6 +93,21 @@ def _check(plan: Plan) -> None:
             wrong = f"technique '{tree.technique}' is not known"
     if wrong:
         raise BadRequest(wrong, field="plan", remedy="Plan again with weft.optimize")
+
+
+def _family(workload: Workload) -> npt.NDArray[np.int64]:
+    """Which kin each query belongs to."""
+    family = np.empty(len(workload), np.int64)
+    for number, queries in enumerate(kin(workload)):
+        family[queries] = number
+    return family
+
+
+def _fraction(text: str) -> Fraction:
+    """What `str(Fraction)` gives; an exponent would let a short text stand for a number of a million digits."""
+    if not re.fullmatch(r"-?\d{1,2000}(/\d{1,2000})?", text):
+        raise ValueError(f"'{text[:40]}' is no fraction")
+    return Fraction(text)
 
 
 def _tree(tree: Tree) -> dict[str, Any]:
@@ -105,9 +127,9 @@ def _read_tree(document: dict[str, Any]) -> Tree:
         np.array(document["queries"], np.int64),
         tuple((int(modulus), int(residue)) for modulus, residue in document["slices"]),
         document["technique"],
-        Fraction(document["edge_rate"]),
-        Fraction(document["groups"]),
-        Fraction(document["operations"]),
+        _fraction(document["edge_rate"]),
+        _fraction(document["groups"]),
+        _fraction(document["operations"]),
         tuple((name, reason) for name, reason in document["lost"]),
     )
 
@@ -134,7 +156,12 @@ def _read_workload(document: dict[str, Any]) -> Workload:
     number = np.array(document["prototype"], np.int64)
     if len(number) and not 0 <= number.min() <= number.max() < len(prototypes):
         raise ValueError("a query without a prototype")
-    return Workload.of(prototypes, number, sizes, rows, document["ids"])
+    ids = document["ids"]
+    if ids is not None and (len(ids) != len(number) or not all(isinstance(id_, str) and id_ for id_ in ids)):
+        raise ValueError("names that do not go with the queries")
+    if {len(number), len(rows), *(len(array) for array in sizes.values())} != {len(number)}:
+        raise ValueError("windows that do not go with the queries")
+    return Workload.of(prototypes, number, sizes, rows, ids)
 
 
 def _prototype(query: Query) -> dict[str, Any]:
@@ -154,15 +181,15 @@ def _prototype(query: Query) -> dict[str, Any]:
 
 def _read_prototype(document: dict[str, Any]) -> Query:
     def named(measures: list[list[str]]) -> list[Measure]:
-        return [Measure(name, parse.expression(text)) for name, text in measures]
+        return [Measure(name, parse.expression(text, _LONGEST)) for name, text in measures]
 
     query = Query(
         "plan",
         named(document["measures"]),
         Window.of(1, 1),
-        document["where"],
-        document["group_by"],
-        document["having"],
+        None if document["where"] is None else parse.expression(document["where"], _LONGEST),
+        [parse.expression(key, _LONGEST) for key in document["group_by"]],
+        None if document["having"] is None else parse.expression(document["having"], _LONGEST),
         None if document["time"] is None else ex.Column(tuple(document["time"])),
         document["source"],
         named(document["columns"]),

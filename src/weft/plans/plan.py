@@ -88,10 +88,6 @@ class Plan:
 
         return density(edge_class for tree in self.trees for edge_class in tree.slices) * 1_000_000
 
-    def tree_of(self, position: int) -> int:
-        """Which tree answers the query at a position."""
-        return next(number for number, tree in enumerate(self.trees) if position in tree.queries)
-
     def group_by(self, tree: Tree) -> tuple[ex.Expression, ...]:
         """The keys that all queries of a tree group by."""
         workload = self.workload

@@ -41,13 +41,13 @@ _PRECEDENCE = {
 _SAME = {"==": "=", "!=": "<>"}
 
 
-def expression(text: str) -> ex.Expression:
-    """One expression.
+def expression(text: str, longest: int = LONGEST) -> ex.Expression:
+    """One expression, of at most so many characters.
 
     >>> ex.to_sql(expression("price > 100 and symbol like 'A%'"))
     "((price > 100) AND (symbol LIKE 'A%'))"
     """
-    cursor = over(text)
+    cursor = over(text, longest)
     raw = read(cursor)
     if cursor.sees("as"):
         cursor.refuse("an expression has no name here", "Leave AS and the name out")
@@ -68,12 +68,12 @@ def measure(text: str) -> Measure:
     return Measure(ex.label(spelled(raw)) if name is None else name, canonical(raw))
 
 
-def over(text: str) -> Cursor:
+def over(text: str, longest: int = LONGEST) -> Cursor:
     """A cursor at the beginning of a text."""
     if not isinstance(text, str):
         raise BadRequest(f"{text!r} is no text", remedy="Give a string")
-    if len(text) > LONGEST:
-        raise BadRequest(f"the text is longer than {LONGEST} characters", remedy="Shorten it")
+    if len(text) > longest:
+        raise BadRequest(f"the text is longer than {longest} characters", remedy="Shorten it")
     cursor = Cursor(text, tokens(text))
     if not cursor.tokens:
         raise BadRequest("the text is empty", remedy='Write an expression, as "price > 100"')

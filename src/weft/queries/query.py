@@ -62,6 +62,8 @@ class Query:
 
         def read(field: str, value: str | ex.Expression) -> ex.Expression:
             try:
+                if not isinstance(value, (str, *ex.Expression.__args__)):
+                    raise BadRequest(f"{value!r} is no expression", remedy='Give it as text, as "price > 100"')
                 return parse.expression(value) if isinstance(value, str) else value
             except BadRequest as error:
                 raise error.within(id, field) from None

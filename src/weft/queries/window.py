@@ -19,7 +19,7 @@ from datetime import timedelta
 from weft.errors import BadRequest
 from weft.queries import durations
 
-_LONGEST = 2**62  # two of these still add up within a signed 64-bit integer
+LONGEST = 2**62  # two of these still add up within a signed 64-bit integer
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ def check_sizes(*, range: int, slide: int, offset: int, delay: int, unit: str) -
         if field in ("range", "slide") and value < 1:
             shown = durations.text(value) if unit == "time" else value
             raise BadRequest(f"must be positive, got {shown}", field=field, remedy=f"Give a positive one, as {example}")
-        if abs(value) >= _LONGEST:
+        if abs(value) >= LONGEST:
             raise BadRequest("does not fit 64-bit microseconds", field=field, remedy="Give a shorter one")
+    if delay and unit == "rows":
+        raise BadRequest("a window of rows has no delay", field="delay", remedy="Drop it, or count time instead")
     if delay < 0:
         raise BadRequest("must not be negative: a window cannot cover the future", field="delay", remedy="Drop it")

@@ -17,7 +17,7 @@ from weft.errors import BadRequest
 from weft.queries import durations
 from weft.queries import expressions as ex
 from weft.queries.query import Measure, Query, moved
-from weft.queries.window import _LONGEST, Window
+from weft.queries.window import LONGEST, Window
 
 Sizes = npt.NDArray[np.int64]
 _ANY_WINDOW = Window.of(1, 1)
@@ -123,8 +123,8 @@ class Workload(Sequence[Query]):
             raise BadRequest(f"the arrays have different lengths ({shapes})", field="windows") from None
         sizes = {field: array.reshape(-1) for field, array in zip(given, broad, strict=True)}
         for field, array in sizes.items():
-            fewest = 1 if field in ("range", "slide") else 0 if field == "delay" else -_LONGEST // scale
-            bad = np.flatnonzero((array < fewest) | (array >= _LONGEST // scale))
+            fewest = 1 if field in ("range", "slide") else 0 if field == "delay" else -LONGEST // scale
+            bad = np.flatnonzero((array < fewest) | (array >= LONGEST // scale))
             if len(bad):
                 rule = f"must be at least {fewest}" if array[bad[0]] < fewest else "does not fit 64-bit microseconds"
                 raise BadRequest(

@@ -46,6 +46,8 @@ def _density(classes: Classes) -> Fraction:
         return Fraction(1)
     if len(classes) == 1:
         return Fraction(1, classes[0][0])
+    if len({modulus for modulus, _ in classes}) == 1:
+        return Fraction(len(classes), classes[0][0])
     absent = Fraction(1)
     for component in _components(classes):
         absent *= 1 - _component_density(component)
@@ -83,17 +85,17 @@ def _split_by_prime(classes: Classes) -> Fraction:
 
 def _components(classes: Classes) -> list[Classes]:
     """The classes in groups, such that moduli of different groups share no prime."""
-    groups: list[tuple[set[int], list[EdgeClass]]] = []
+    groups: list[tuple[int, list[EdgeClass]]] = []
     for edge_class in classes:
-        primes, members = set(_primes(edge_class[0])), [edge_class]
+        product, members = edge_class[0], [edge_class]
         apart = []
         for group in groups:
-            if primes & group[0]:
-                primes |= group[0]
+            if math.gcd(product, group[0]) > 1:
+                product = math.lcm(product, group[0])
                 members += group[1]
             else:
                 apart.append(group)
-        groups = [*apart, (primes, members)]
+        groups = [*apart, (product, members)]
     return [tuple(sorted(members)) for _, members in groups]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.errors import BadRequest
 from weft.plans.plan import Plan

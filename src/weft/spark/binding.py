@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ import numpy as np
 from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql import types as T
 
-from weft.algebra.partials import partials
+from weft.algebra.partials import known_as, partials
 from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
@@ -30,7 +31,7 @@ from weft.spark.results import storable, stored_type
 from weft.techniques import BY_NAME, why_not
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-RESERVED = ("query", "window_start", "window_end", "row_start", "row_end")
+RESERVED = ("query", "query_number", "window_start", "window_end", "row_start", "row_end")
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _check_columns(df: DataFrame, workload: Workload) -> None:
 
 def _check_techniques(plan: Plan, types: Mapping[ex.Expression, str]) -> None:
     """Refuse a plan made for other types: subtracted sums of floats would be wrong, and nobody would see it."""
-    actual = {".".join(column.path): type_ for column, type_ in types.items() if isinstance(column, ex.Column)}
+    actual = {known_as(column): type_ for column, type_ in types.items() if isinstance(column, ex.Column)}
     workload = plan.workload
     for tree in plan.trees:
         for position in tree.queries[np.unique(workload.prototype[tree.queries], return_index=True)[1]]:
@@ -177,7 +178,7 @@ def _check_types(query: Query, types: Mapping[ex.Expression, str], shapes: dict[
             remedy="Compare it with something",
         )
     for key in query.group_by:
-        if any(word in types[key] for word in ("map<", "variant", "year", "month", "calendar")):
+        if re.search(r"\bmap<|\bvariant\b|interval (year|month)|\binterval$", types[key]):
             raise BadRequest(
                 f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here",
                 query=query.id,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - PySpark's usual name
+from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
 

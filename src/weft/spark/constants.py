@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
 from weft.spark import columns

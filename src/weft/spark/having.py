@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
 from weft.queries.query import Query
@@ -30,7 +30,7 @@ def over_results(
     start, end = ("window_start", "window_end") if query.window.unit == "time" else ("row_start", "row_end")
 
     def change(node: ex.Expression) -> ex.Expression | None:
-        if node in keys:
+        if node in query.group_by:
             return ex.Column((keys[node],))
         match node:
             case ex.Aggregate():
@@ -53,13 +53,14 @@ def kept(results: DataFrame, workload: Workload, binding: Binding) -> DataFrame:
         if condition is not None:
             over = over_results(condition, workload[position], binding.types, binding.keys)
             shape, row = constants.blanked(over)
-            shapes.setdefault(shape, [None] * len(workload))[position] = row
+            if shape not in shapes:
+                shapes[shape] = [None] * len(workload)
+            shapes[shape][position] = row
     shape_of = {position: number for number, rows in enumerate(shapes.values()) for position in _filled(rows)}
     which = _at_query([(str(shape_of[i]),) if i in shape_of else None for i in range(len(workload))], ["int"])[0]
-    passes = F.lit(True)
+    passes = F.when(which.isNull(), F.lit(True))
     for number, (shape, rows) in enumerate(shapes.items()):
-        condition_ = constants.filled(shape, _at_query(rows, constants.types(shape)))
-        passes = F.when(which == number, condition_).otherwise(passes)
+        passes = passes.when(which == number, constants.filled(shape, _at_query(rows, constants.types(shape))))
     return results.where(passes)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql import types as T
 
 from weft.algebra.partials import Partial, partials
 from weft.plans.plan import Plan

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as Over
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
@@ -28,20 +28,20 @@ def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame
     if window.unit == "rows":
         df = df.where(at.isNotNull())
         order = Over.partitionBy(*(columns.column(key) for key in query.group_by)).orderBy(at)
-        df = df.withColumn("__row", F.row_number().over(order).cast("bigint") - 1)
-        at = F.timestamp_micros(F.col("__row"))
+        df = df.withColumn("__weft_row", F.row_number().over(order).cast("bigint") - 1)
+        at = F.timestamp_micros(F.col("__weft_row"))
     elif window.delay:
         at = _later(at, window.delay, df.select(at).schema[0].dataType)
-    df = df.withColumn("__at", at)
+    df = df.withColumn("__weft_at", at)
     offset = window.offset % window.slide
     size = window.range
     if size < window.slide:
-        ticks = clock.microseconds(F.col("__at"), df.select("__at").schema[0].dataType)
+        ticks = clock.microseconds(F.col("__weft_at"), df.select("__weft_at").schema[0].dataType)
         df = df.where(F.pmod(ticks - F.lit(offset), F.lit(window.slide)) < size)
         size = window.slide
     spans = [f"{micros} microseconds" for micros in (size, window.slide, offset)]
     keys = [columns.column(key).alias(f"__key_{number}") for number, key in enumerate(query.group_by)]
-    grouped = df.groupBy(*keys, F.window("__at", *spans).alias("__window")).agg(
+    grouped = df.groupBy(*keys, F.window("__weft_at", *spans).alias("__window")).agg(
         *(columns.column(aggregate).alias(f"__value_{number}") for number, aggregate in enumerate(query.aggregates))
     )
     start = F.col("__window.start")

@@ -6,8 +6,8 @@ The long form has one row per query, group and window:
 
 A query's aggregates stand in the value columns of their types, in the order in which the query first uses them;
 integers of all widths in value_bigint, floats and doubles in value_double, and a column for each decimal type, so
-nothing is rounded. A plan's queries agree on the columns; `Layout` says which aggregate stands where. Group keys that
-a query does not group by are null in its rows.
+nothing is rounded. A plan's queries agree on the columns; `binding.slot` says which aggregate stands where. Group keys
+that a query does not group by are null in its rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 ROOM = 1 << 18
 """Rows of a result batch: large enough to forget Arrow's cost per batch, small enough for the processor's cache."""
@@ -175,7 +176,7 @@ def _joined(type_: pa.DataType, segments: list[tuple[int, int, Any, Any]], count
             pieces.append(pa.nulls(begin - at, type_))
         array = array.cast(type_)
         if known is not None:
-            array = pa.compute.if_else(pa.array(known), array, pa.scalar(None, type_))
+            array = pc.if_else(pa.array(known), array, pa.scalar(None, type_))
         pieces.append(array)
         at = end
     if at < count:

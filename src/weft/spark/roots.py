@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql import types as T
 
 from weft.algebra.partials import Partial, partials
 from weft.errors import BadRequest
@@ -65,7 +65,7 @@ def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
     for tree in plan.trees:
         query = plan.workload[int(tree.queries[0])]
         clock_of = (query.window.unit, query.where if query.window.unit == "rows" else None)
-        kin.setdefault((query.group_by, query.time, clock_of), []).append(tree)
+        kin.setdefault((query.group_by, query.time or plan.workload.time, clock_of), []).append(tree)
     return [_root(df, plan, tuple(trees), time) for trees in kin.values()]
 
 
@@ -90,7 +90,16 @@ def _root(df: DataFrame, plan: Plan, trees: tuple[Tree, ...], time: str | None) 
 
 def _time(df: DataFrame, plan: Plan, query: Query, given: str | None) -> tuple[ex.Column, str]:
     """The time column of a query, and the Spark type of its window's ends."""
-    at = query.time or (ex.Column(tuple(given.split("."))) if given else plan.workload.time)
+    named = ex.Column(tuple(given.split("."))) if given else None
+    agreed = plan.workload.time
+    if named is not None and agreed is not None and named != agreed:
+        raise BadRequest(
+            f"the queries name '{ex.to_sql(agreed)}' and the call '{given}'",
+            query=query.id,
+            field="time",
+            remedy="Leave time= out, or name a time in every query",
+        )
+    at = query.time or agreed or named
     if at is None:
         raise BadRequest(
             "nobody says which column is the time",

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import add, or_
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
 from weft.spark import columns, constants
@@ -34,20 +34,20 @@ class Signatures:
     places: Mapping[ex.Expression, Place]
     width: int
     """How many columns there are."""
+    looped: frozenset[int]
+    """The columns of crowded shapes."""
 
     @property
     def names(self) -> list[str]:
-        """The signature columns' names."""
-        return [f"signature_{number}" for number in range(self.width)]
+        """The signature columns' names, beside whatever the stream's columns are called."""
+        return [f"__weft_signature_{number}" for number in range(self.width)]
 
     def columns(self) -> list[Column]:
         """The signature columns, over events."""
         made = []
         for number in range(self.width):
             filters = [where for where, (column, _) in self.places.items() if column == number]
-            shape = constants.blanked(filters[0])[0]
-            alike = len(filters) > 1 and all(constants.blanked(where)[0] == shape for where in filters)
-            made.append(_looped(shape, filters) if alike and constants.types(shape) else _spelled_out(filters))
+            made.append(_looped(filters) if number in self.looped else _spelled_out(filters))
         return made
 
     def passes(self, wheres: Iterable[ex.Expression]) -> Column:
@@ -66,13 +66,14 @@ def signatures(filters: Sequence[ex.Expression]) -> Signatures:
         shapes.setdefault(constants.blanked(where)[0], []).append(where)
     few = [where for alike in shapes.values() if len(alike) <= _ONE_BY_ONE for where in alike]
     crowds = [alike for alike in shapes.values() if len(alike) > _ONE_BY_ONE]
+    first_looped = -(-len(few) // BITS)
     places: dict[ex.Expression, Place] = {}
     width = 0
     for group in (few, *crowds):
         for number, where in enumerate(group):
             places[where] = (width + number // BITS, number % BITS)
         width += -(-len(group) // BITS)
-    return Signatures(places, width)
+    return Signatures(places, width, frozenset(range(first_looped, width)))
 
 
 def _spelled_out(filters: Sequence[ex.Expression]) -> Column:
@@ -84,8 +85,9 @@ def _spelled_out(filters: Sequence[ex.Expression]) -> Column:
     return reduce(add, bits)
 
 
-def _looped(shape: ex.Expression, filters: Sequence[ex.Expression]) -> Column:
+def _looped(filters: Sequence[ex.Expression]) -> Column:
     """One expression over the table of constants, the last filter first, so that the first one ends in bit 0."""
+    shape = constants.blanked(filters[0])[0]
     of = constants.types(shape)
     rows = [constants.blanked(where)[1] for where in reversed(filters)]
 

@@ -2,9 +2,9 @@
 
     events -> keys, slice start, signature, arguments -> groupBy().agg(partials) -> sorted by key and slice
 
-The signature has a bit per filter that the event passes (see `lanes.py`), so queries with different filters share a
-pass; an event that passes none is dropped. Column names: key_0.., slice, signature_0.., partial_0.., and rank, the
-row's number within its key.
+The signature has a bit per filter that the event passes (see `signatures.py`), so queries with different filters share
+a pass; where all filters fit one column, an event that passes none is dropped. Column names: key_0.., slice,
+signature_0.., partial_0.., and rank, the row's number within its key.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as Over
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
@@ -45,13 +45,13 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     events = df.select(
         *keys,
         clock.slice_start(at, root.classes).alias("slice"),
-        *marks,
+        *(F.col(mark).alias(f"signature_{number}") for number, mark in enumerate(marks)),
         *(value.alias(f"argument_{number}") for number, value in enumerate(arguments.values())),
     )
     by = [f"key_{number}" for number in range(len(keys))]
     at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(arguments)}
     made = [column for partial in root.partials for column in _partial(partial, at_hand, types)]
-    sliced = events.groupBy(*by, "slice", *marks).agg(
+    sliced = events.groupBy(*by, "slice", *(f"signature_{number}" for number in range(len(marks)))).agg(
         *(column.alias(f"partial_{number}") for number, column in enumerate(made))
     )
     if not by:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
+from weft.queries.query import Query
 from weft.spark import columns
 from weft.spark.binding import key_columns
 from weft.spark.having import over_results
+
+_TYPE = re.compile(r"[a-z_]+(\(\d+,\d+\))?")
 
 
 def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
     """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them)."""
     query = plan.workload[id]
     metadata = _metadata(results, plan)
-    texts = json.loads(metadata["weft_types"])
-    types: dict[ex.Expression, str] = {aggregate: texts[ex.to_sql(aggregate)] for aggregate in query.aggregates}
-    keys = {key: name for key, name in key_columns(plan.workload).items() if key in query.group_by}
+    types = _types(metadata, query)
+    keys = key_columns(plan.workload)
     start, end = ("window_start", "window_end") if query.window.unit == "time" else ("row_start", "row_end")
 
     def whole_window(node: ex.Expression) -> Column | None:
@@ -35,6 +38,20 @@ def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
             for column in query.output
         )
     )
+
+
+def _types(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
+    """The Spark types of a query's aggregates, as they were when the results were made."""
+    try:
+        texts = json.loads(metadata["weft_types"])
+        types: dict[ex.Expression, str] = {aggregate: texts[ex.to_sql(aggregate)] for aggregate in query.aggregates}
+    except (ValueError, KeyError, TypeError):
+        types = {}
+    if not types or not all(isinstance(type_, str) and _TYPE.fullmatch(type_) for type_ in types.values()):
+        raise BadRequest(
+            "the metadata of column 'query' is damaged", query=query.id, field="results", remedy="Run again"
+        )
+    return types
 
 
 def _metadata(results: DataFrame, plan: Plan) -> dict[str, str]:
