@@ -53,7 +53,7 @@ def test_columns_may_be_called_like_ours(df: Any) -> None:
     _run(
         df,
         _query("none", "sum(signature_0)"),
-        _query("some", "sum(signature_0), max(query)".split(", "), where="signature_0 > 0"),
+        _query("some", ["sum(signature_0)", "max(query)"], where="signature_0 > 0"),
         _query("keyed", "count(*)", group_by=["query_number", "query"], where="a = 1", having="count(*) > 0"),
     )
 
@@ -86,3 +86,13 @@ def test_more_filters_than_a_column_has_bits(df: Any) -> None:
     for id_ in ("over_0", "over_61", "over_62", "over_63", "over_110", "over_129", "even", "everything"):
         agree(results, plan, df, id_)
     results.unpersist()
+
+
+def test_a_name_that_is_a_column_and_an_alias_is_refused(df: Any) -> None:
+    text = "SELECT a AS arrival, count(*) AS n FROM trades GROUP BY arrival, window(ts, '1 hour')"
+    plan = weft.optimize(weft.Workload.from_sql(text))
+    assert weft.Plan.from_json(plan.to_json()).workload[0].assumed == ("arrival",)
+    with pytest.raises(weft.BadRequest, match="'arrival' is a column of the stream and of the SELECT list"):
+        weft.apply(df, plan)
+    results = weft.apply(df.drop("arrival"), plan)
+    agree(results, plan, df.drop("arrival"), "q1")

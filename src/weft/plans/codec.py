@@ -176,6 +176,7 @@ def _prototype(query: Query) -> dict[str, Any]:
         "time": None if query.time is None else list(query.time.path),
         "source": query.source,
         "columns": named(query.columns),
+        "assumed": list(query.assumed),
     }
 
 
@@ -193,5 +194,6 @@ def _read_prototype(document: dict[str, Any]) -> Query:
         None if document["time"] is None else ex.Column(tuple(document["time"])),
         document["source"],
         named(document["columns"]),
+        [str(name) for name in document["assumed"]],
     )
     return moved(query, "", Window.of(1, 1))

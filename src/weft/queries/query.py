@@ -10,7 +10,7 @@ window, the group keys and the measures, in that order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
@@ -45,6 +45,8 @@ class Query:
     time: ex.Column | None = None
     source: str | None = None
     columns: tuple[Measure, ...] = ()
+    assumed: tuple[str, ...] = field(default=(), compare=False)
+    """Names that GROUP BY takes from the SELECT list: Spark would take a column of the stream that is called so."""
 
     def __init__(
         self,
@@ -57,22 +59,23 @@ class Query:
         time: str | ex.Column | None = None,
         source: str | None = None,
         columns: Iterable[str | Measure] = (),
+        assumed: Iterable[str] = (),
     ) -> None:
         from weft.queries import parse  # sqlglot is only needed once there is text to read
 
-        def read(field: str, value: str | ex.Expression) -> ex.Expression:
+        def read(place: str, value: str | ex.Expression) -> ex.Expression:
             try:
                 if not isinstance(value, (str, *ex.Expression.__args__)):
                     raise BadRequest(f"{value!r} is no expression", remedy='Give it as text, as "price > 100"')
                 return parse.expression(value) if isinstance(value, str) else value
             except BadRequest as error:
-                raise error.within(id, field) from None
+                raise error.within(id, place) from None
 
-        def name(field: str, value: str | Measure) -> Measure:
+        def name(place: str, value: str | Measure) -> Measure:
             try:
                 return parse.measure(value) if isinstance(value, str) else value
             except BadRequest as error:
-                raise error.within(id, field) from None
+                raise error.within(id, place) from None
 
         if isinstance(measures, Mapping):
             measures = [Measure(alias, read("measures", text)) for alias, text in measures.items()]
@@ -93,9 +96,10 @@ class Query:
             "time": None if time is None else read("time", time),
             "source": source,
             "columns": tuple(listed),
+            "assumed": tuple(assumed),
         }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        for name_, value in values.items():
+            object.__setattr__(self, name_, value)
         _check(self)
 
     @property
@@ -122,8 +126,8 @@ class Query:
 def moved(query: Query, id: str, window: Window) -> Query:
     """The same query under another name over another window, without checking the rest of it again."""
     copy = object.__new__(Query)
-    for field in Query.__slots__:
-        object.__setattr__(copy, field, getattr(query, field))
+    for slot in Query.__slots__:
+        object.__setattr__(copy, slot, getattr(query, slot))
     object.__setattr__(copy, "id", id)
     object.__setattr__(copy, "window", window)
     return copy
@@ -151,7 +155,7 @@ def _check(query: Query) -> None:
         refuse("time", f"'{ex.to_sql(query.time)}' is no column", "Name a timestamp column of the stream")
     if query.where is not None and any(isinstance(n, (ex.Aggregate, ex.WindowField)) for n in ex.walk(query.where)):
         refuse("where", "a filter on rows cannot hold an aggregate or the window", "Move it to HAVING")
-    for field, expression in (*((m.name, m.expression) for m in query.output), ("having", query.having)):
+    for place, expression in (*((m.name, m.expression) for m in query.output), ("having", query.having)):
         if expression is not None:
             _check_grouped(query, field, expression)
     names = [column.name.lower() for column in query.output]

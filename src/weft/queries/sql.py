@@ -102,10 +102,11 @@ def _query(cursor: Cursor, name: str) -> Query:
     cursor.expect("from")
     source = _source(cursor)
     where = _clause(cursor, "where", parse.read)
-    keys = _clause(cursor, "group by", lambda inner: _keys(inner, items)) or []
+    assumed: list[str] = []
+    keys = _clause(cursor, "group by", lambda inner: _keys(inner, items, assumed)) or []
     having = _clause(cursor, "having", parse.read)
     parse.end(cursor)
-    return _assembled(cursor, name, source, windows, items, where, keys, having)
+    return _assembled(cursor, name, source, windows, items, where, keys, having, assumed)
 
 
 def _clause(cursor: Cursor, words: str, reader: Callable[[Cursor], _T]) -> _T | None:
@@ -163,7 +164,8 @@ def _window(cursor: Cursor, windows: dict[tuple[ex.Column, Window], Token]) -> e
     return ex.WINDOW
 
 
-def _keys(cursor: Cursor, items: list[_Item]) -> list[ex.Expression]:
+def _keys(cursor: Cursor, items: list[_Item], assumed: list[str]) -> list[ex.Expression]:
+    # what GROUP BY takes for an alias is added to `assumed`: whether the stream has such a column is not known here
     keys = []
     while True:
         token = cursor.ahead()
@@ -179,7 +181,10 @@ def _keys(cursor: Cursor, items: list[_Item]) -> list[ex.Expression]:
                     token,
                 )
             raw = items[position - 1].expression
-        keys.append(_unaliased(raw, items))
+        key = _unaliased(raw, items)
+        if key != raw and isinstance(raw, ex.Column):
+            assumed.append(raw.path[0])
+        keys.append(key)
         if not cursor.accept(","):
             return keys
 
@@ -210,6 +215,7 @@ def _assembled(
     where: ex.Expression | None,
     keys: list[ex.Expression],
     having: ex.Expression | None,
+    assumed: list[str],
 ) -> Query:
     """The query that the clauses make together, whichever spelling they come from."""
     time, window = _place(cursor, source, windows, keys)
@@ -258,6 +264,7 @@ def _assembled(
         None if time is None else ex.rewrite(time, bare),  # type: ignore[arg-type]  # a column stays a column
         source.stream.name,
         columns if listed else (),
+        assumed,
     )
 
 

@@ -42,11 +42,11 @@ class Workload(Sequence[Query]):
         for query in queries:
             if not isinstance(query, Query):
                 raise BadRequest(f"{query!r} is no query", field="workload", remedy="Give weft.Query objects")
-        known: dict[Query, int] = {}
-        prototype = [known.setdefault(moved(query, "", _ANY_WINDOW), len(known)) for query in queries]
+        known: dict[tuple[Query, tuple[str, ...]], int] = {}
+        prototype = [known.setdefault((moved(query, "", _ANY_WINDOW), query.assumed), len(known)) for query in queries]
         windows = [query.window for query in queries]
         self._fill(
-            tuple(known),
+            tuple(query for query, _ in known),
             np.array(prototype, np.int64),
             {field: [getattr(window, field) for window in windows] for field in ("range", "slide", "offset", "delay")},
             [window.unit == "rows" for window in windows],
@@ -73,7 +73,7 @@ class Workload(Sequence[Query]):
         if ids is not None:
             self._check_names(ids)
         sources = sorted({query.source for query in prototypes if query.source is not None})
-        if len(sources) > 1:
+        if len({source.lower() for source in sources}) > 1:
             raise BadRequest(
                 f"the queries read {len(sources)} streams ({', '.join(sources[:5])}), a workload reads one",
                 field="FROM",

@@ -30,6 +30,8 @@ def apply(df: DataFrame, plan: Plan, *, time: str | None = None) -> DataFrame:
     """
     if not isinstance(plan, Plan):
         raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
+    if not isinstance(df, DataFrame):
+        raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     if df.isStreaming:
         raise BadRequest(
             "this is a stream, and apply runs batches", field="df", remedy="Call it inside foreachBatch, or on a table"

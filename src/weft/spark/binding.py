@@ -129,6 +129,14 @@ def types_metadata(binding: Binding, plan: Plan) -> dict[str, str]:
 def _check_columns(df: DataFrame, workload: Workload) -> None:
     known = {name.lower(): name for name in df.columns}
     for query in first_queries(workload):
+        for name in query.assumed:
+            if name.lower() in known:
+                raise BadRequest(
+                    f"'{name}' is a column of the stream and of the SELECT list, and Spark takes the former",
+                    query=query.id,
+                    field="GROUP BY",
+                    remedy="Give the column of the SELECT list another name with AS",
+                )
         places: list[tuple[str, ex.Expression | None]] = [("where", query.where), ("time", query.time)]
         places += [("group_by", key) for key in query.group_by]
         places += [(ex.to_sql(aggregate), aggregate) for aggregate in query.aggregates]
