@@ -184,6 +184,31 @@ def test_the_short_cut_is_taken() -> None:
     assert room.every_merge_pays(candidates(workload, kin(workload)[0], "pairs"), price)
 
 
+def test_the_short_cut_is_not_taken_where_the_loop_stops_early() -> None:
+    """Example 3 of Guirguis et al., CIKM 2011: at 1.2 rows a second, two trees are best."""
+    windows = [weft.Window.of(size * SECOND, slide * SECOND) for size, slide in ((16, 4), (10, 5), (8, 4))]
+    workload = weft.Workload([weft.Query(f"q{i}", "max(x)", window) for i, window in enumerate(windows)])
+    price = PRICES["operations"](weft.Stats(1.2), 1, False, choose_techniques("panes"))
+    assert not room.every_merge_pays(candidates(workload, kin(workload)[0], "pairs"), price)
+
+
+OMEGA = {
+    # 16 s by 4 s and 8 s by 4 s: an edge every 4 s, 4 slices in the longest window, two answers per edge
+    "panes": 4 + 2,
+    "disjoint_table": (2 + 2) + 2,
+    "r_int": 1 + 2,
+}
+
+
+@pytest.mark.parametrize("technique", OMEGA)
+@pytest.mark.parametrize("sizes", [(16, 8), (8, 16)])
+def test_operations_per_edge(technique: str, sizes: tuple[int, int]) -> None:
+    queries = [weft.Query(f"q{size}", "sum(n)", weft.Window.of(size * SECOND, 4 * SECOND)) for size in sizes]
+    plan = weft.optimize(weft.Workload(queries), weft.Stats(types=TYPES), "shared", technique)
+    assert [tree.operations for tree in plan.trees] == [OMEGA[technique]]
+    assert [tree.edge_rate for tree in plan.trees] == [Fraction(1, 4)]
+
+
 @given(workload=workloads, stats=all_stats, planner=planners)
 def test_planning_twice_gives_the_same(workload: weft.Workload, stats: weft.Stats, planner: str) -> None:
     assert weft.optimize(workload, stats, planner) == weft.optimize(workload, stats, planner)

@@ -60,6 +60,12 @@ def test_a_merge_of_equal_edges_saves_a_pass() -> None:
     assert planned(pair, 1.2, "no_share").cost - planned(pair, 1.2, "shared").cost == Fraction("1.2")
 
 
+def test_a_merge_that_saves_nothing_is_not_made() -> None:
+    """Tumbling windows of 2 and 3: a pass of 1/2 saved, (2 x 2/3) - (1/2 + 1/3) more for the answers."""
+    assert len(planned([(2, 2), (3, 3)], 0.5, "weave_share").trees) == 2
+    assert len(planned([(2, 2), (3, 3)], 0.51, "weave_share").trees) == 1
+
+
 CASES = {
     # The greedy loop is no optimum: the best plans cost 121/9 and 449/105 (every partition was tried).
     "greedy 1": ([(48, 8), (8, 2), (45, 9), (6, 2), (12, 4)], 3, "185/9", "85/6", "44/3"),

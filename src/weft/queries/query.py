@@ -157,7 +157,7 @@ def _check(query: Query) -> None:
         refuse("where", "a filter on rows cannot hold an aggregate or the window", "Move it to HAVING")
     for place, expression in (*((m.name, m.expression) for m in query.output), ("having", query.having)):
         if expression is not None:
-            _check_grouped(query, field, expression)
+            _check_grouped(query, place, expression)
     names = [column.name.lower() for column in query.output]
     if "" in names:
         refuse("measures", "a column has an empty name", "Name it with AS")
