@@ -39,22 +39,25 @@ def apply(df: DataFrame, plan: Plan, *, time: str | None = None) -> DataFrame:
     binding = bind(df, plan)
     ansi = df.sparkSession.conf.get("spark.sql.ansi.enabled") == "true"
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
+    metadata = types_metadata(binding, plan)
     parts = []
     found = roots(df, plan, time)
     clocks = sorted({root.time_type for root in found} - {"bigint"})
     if len(clocks) > 1:
         raise BadRequest(f"the time columns are of types {', '.join(clocks)}", field="time", remedy="Cast one of them")
     for root in found:
-        schema = jobs.schema(df, root, binding, numbered)
+        schema = jobs.schema(df, root, binding, numbered, metadata)
         job = jobs.job(root, plan, binding, schema, ansi)
         parts.append(slices(df, root, binding.types).mapInArrow(answering(job), schema))
+    if len(parts) == 1 and not numbered:
+        return parts[0]  # in order already; a select that changes nothing would copy every row once more
     results = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
     if numbered:
         results = having.kept(results, plan.workload, binding)
     ends = [name for name in ("window_start", "window_end", "row_start", "row_end") if name in results.columns]
     values = [slot_name(kind, number) for kind, number in binding.slots]
     return results.select(
-        F.col("query").alias("query", metadata=types_metadata(binding, plan)),
+        F.col("query").alias("query", metadata=metadata),
         *(F.col(_quoted(name)) for name in (*binding.keys.values(), *ends, *values)),
     )
 

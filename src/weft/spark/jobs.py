@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -51,7 +53,9 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
     )
 
 
-def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool) -> T.StructType:
+def schema(
+    df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata: Mapping[str, str]
+) -> T.StructType:
     """The columns of a root's results: the long form, less what only other roots fill."""
     keys = df.select(*(columns.column(key).alias(binding.keys[key]) for key in root.keys)).schema.fields
     ends: list[tuple[str, T.DataType]] = [("row_start", T.LongType()), ("row_end", T.LongType())]
@@ -60,7 +64,7 @@ def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool) -> T.Str
         ends = [("window_start", clock), ("window_end", clock)]
     return T.StructType(
         [
-            T.StructField("query", T.StringType(), False),
+            T.StructField("query", T.StringType(), False, dict(metadata)),
             *([T.StructField("query_number", T.IntegerType(), False)] if numbered else []),
             *keys,
             *(T.StructField(name, type_, False) for name, type_ in ends),
