@@ -107,13 +107,15 @@ def main(rows: int = 10_000_000, runs: int = 3, cores: int = 2, say: Callable[[s
         say,
     )
     peak = max(measure.worker_peaks(), default=0)
-    samples |= measure.side_by_side({"sliding": lambda: measure.noop(native(3_600, 60))}, runs, say)
+    samples |= measure.side_by_side({"sliding": lambda: measure.noop(native(3_600, 60))}, runs, say, warm=True)
     count = checked(df, results, plan, 20)
     answers = results.count()
     curve = {}
     for queries in CURVE:
         part = weft.apply(df, weft.optimize(workload(queries), stats))
-        times = measure.side_by_side({f"weft, {queries:,} queries": lambda part=part: measure.noop(part)}, runs, say)
+        times = measure.side_by_side(
+            {f"weft, {queries:,} queries": lambda part=part: measure.noop(part)}, runs, say, warm=True
+        )
         curve[queries] = median(next(iter(times.values())))
     result = {
         "rows": rows,

@@ -41,11 +41,11 @@ def noop(df: DataFrame) -> float:
 
 
 def side_by_side(
-    jobs: Mapping[str, Callable[[], float]], runs: int, say: Callable[[str], None]
+    jobs: Mapping[str, Callable[[], float]], runs: int, say: Callable[[str], None], warm: bool = False
 ) -> dict[str, list[float]]:
-    """Samples of each job, taken in turns after one warm-up each, so that a slow minute slows all of them."""
+    """Samples of each job, taken in turns, so that a slow minute slows all of them; a warm-up before, unless `warm`."""
     samples: dict[str, list[float]] = {name: [] for name in jobs}
-    for turn in range(runs + 1):
+    for turn in range(1 if warm else 0, runs + 1):
         for name, job in jobs.items():
             seconds = job()
             say(f"  {'warm-up' if turn == 0 else f'run {turn}'}  {name:<24} {seconds:8.2f} s")

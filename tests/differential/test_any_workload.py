@@ -31,7 +31,7 @@ def brisk(spark: Any) -> Any:
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     session.conf.set("spark.sql.shuffle.partitions", "2")
-    # Spark skips cached rows by bounds that leave NaN out, so `d > 0` over a cached table may lose NaN, its largest value
+    # Spark skips cached rows by bounds that leave NaN out: `d > 0` over a cached table may lose NaN, its largest value
     session.conf.set("spark.sql.inMemoryColumnarStorage.partitionPruning", "false")
     return session
 
