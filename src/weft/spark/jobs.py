@@ -53,9 +53,7 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
     )
 
 
-def schema(
-    df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata: Mapping[str, str]
-) -> T.StructType:
+def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata: Mapping[str, str]) -> T.StructType:
     """The columns of a root's results: the long form, less what only other roots fill."""
     keys = df.select(*(columns.column(key).alias(binding.keys[key]) for key in root.keys)).schema.fields
     ends: list[tuple[str, T.DataType]] = [("row_start", T.LongType()), ("row_end", T.LongType())]
