@@ -118,15 +118,15 @@ def _time(asked: Request, plan: weft.Plan, id_: str) -> str | None:
 
 
 def _how_to_read(asked: Request, plan: weft.Plan, to: Path) -> str:
+    from weft.cli import answers
+
     id_ = plan.workload.id(0)
     lines = ["", f"The rows of one query, here '{id_}', in Python:"]
     if asked.output == "views":
-        from weft.cli import answers
-
         lines += [f"    spark.read.parquet({str(to / answers.folders(plan.workload.ids)[id_])!r}).show()"]
     else:
         lines += [
-            f"    plan = weft.Plan.from_json(open({str(to / '_weft_plan.json')!r}).read())",
+            f"    plan = weft.Plan.from_json(open({str(to / answers.PLAN)!r}).read())",
             f"    results = spark.read.parquet({str(to)!r})",
             f"    weft.view(results, plan, {id_!r}).show()",
         ]

@@ -9,6 +9,7 @@ import weft
 from weft.cli import console, planning
 from weft.cli.session import session
 from weft.errors import BadRequest
+from weft.queries.expressions import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,7 +33,7 @@ def view(results: Path, plan: Path | None, query: str, limit: int) -> None:
 
 def table(rows: DataFrame, limit: int) -> None:
     """The first rows of a DataFrame on stdout."""
-    rows = rows.orderBy(*("`" + name.replace("`", "``") + "`" for name in rows.columns)).limit(limit)
+    rows = rows.orderBy(*(quoted(name) for name in rows.columns)).limit(limit)
     console.grid([tuple(map(cell, row)) for row in rows.collect()], tuple(rows.columns))
 
 

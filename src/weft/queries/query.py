@@ -80,7 +80,7 @@ class Query:
         if isinstance(measures, Mapping):
             measures = [Measure(alias, read("measures", text)) for alias, text in measures.items()]
         keys: Iterable[str | ex.Expression] = (
-            [group_by] if isinstance(group_by, (str, *ex.Expression.__args__)) else group_by  # type: ignore[list-item]
+            [group_by] if isinstance(group_by, (str, *ex.Expression.__args__)) else group_by  # type: ignore[list-item]  # one key
         )
         asked = [name("measures", m) for m in ([measures] if isinstance(measures, (str, Measure)) else measures)]
         listed = [name("columns", column) for column in columns]

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from weft.errors import BadRequest
 from weft.plans.plan import Plan
+from weft.queries import expressions as ex
 from weft.spark import having, jobs
 from weft.spark.answers import answering
 from weft.spark.binding import bind, types_metadata
@@ -58,9 +59,5 @@ def apply(df: DataFrame, plan: Plan, *, time: str | None = None) -> DataFrame:
     values = [slot_name(kind, number) for kind, number in binding.slots]
     return results.select(
         F.col("query").alias("query", metadata=metadata),
-        *(F.col(_quoted(name)) for name in (*binding.keys.values(), *ends, *values)),
+        *(F.col(ex.quoted(name)) for name in (*binding.keys.values(), *ends, *values)),
     )
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
