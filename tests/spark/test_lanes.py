@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.spark.answers import Job, answering
+from weft.spark.bundles import Shape
 from weft.spark.lanes import Answer, Lane, Source, WindowOf
-from weft.spark.results import Shape
 
 UTC = timezone.utc  # noqa: UP017 - the same name for all of Arrow's versions
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -91,8 +91,9 @@ def answer_of(
     found = list(answering(job)([rows]))
     if found:
         expected = {"bigint": pa.int64(), "double": pa.float64()}
-        assert found[0].schema.field("value").type == expected.get(stored, VALUES.get(stored, (None,))[0])
-    return [(row["row_start"], row["value"]) for batch in found for row in batch.to_pylist()]
+        assert found[0].schema.field("value").type.value_type == expected.get(stored, VALUES.get(stored, (None,))[0])
+    rows_of = (run for batch in found for run in batch.to_pylist())
+    return [pair for run in rows_of for pair in zip(run["row_start"], run["value"], strict=True)]
 
 
 def shifted(values: list[Any], type_: pa.DataType) -> pa.Array:

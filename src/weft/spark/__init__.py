@@ -15,7 +15,8 @@ In: a DataFrame and a `Plan`. Out: a DataFrame of answers, and the view of each 
     chunks.py      a worker's input cut where no key is torn apart, or torn apart safely
     lanes.py       the queries of one filter over one chunk
     series.py      Arrow columns of partials as matrices, and combined partials as values
-    results.py     the long form, and the buffers it is written to
+    bundles.py     how the long form travels from the workers
+    results.py     the long form, its columns and their types
     having.py      which answers are rows at all
     view.py        the rows that one query alone would have given
     native.py      the same query by Spark's own window(): the oracle

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from weft.spark.bundles import Buffers, Shape
 from weft.spark.chunks import pieces
 from weft.spark.lanes import Lane, Source, answers
-from weft.spark.results import Buffers, Shape
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """apply: DataFrame in, DataFrame out.
 
-    events -> slices, aggregated in the JVM -> answers, in Python workers over Arrow -> HAVING -> the long form
+    events -> slices, aggregated in the JVM -> answers, in Python workers over Arrow -> the long form -> HAVING
 
 One pass over the events per root of the plan. A call plans and touches nothing; the job runs when somebody asks for
 the rows, on their own session.
@@ -19,6 +19,7 @@ from weft.queries import expressions as ex
 from weft.spark import having, jobs
 from weft.spark.answers import answering
 from weft.spark.binding import bind, types_metadata
+from weft.spark.bundles import bundled, unrolled
 from weft.spark.results import slot_name
 from weft.spark.roots import roots
 from weft.spark.slices import slices
@@ -49,7 +50,9 @@ def apply(df: DataFrame, plan: Plan, *, time: str | None = None) -> DataFrame:
     for root in found:
         schema = jobs.schema(df, root, binding, numbered, metadata)
         job = jobs.job(root, plan, binding, schema, ansi)
-        parts.append(slices(df, root, binding.types).mapInArrow(answering(job), schema))
+        slots = len(job.shape.slots)
+        bundles = slices(df, root, binding.types).mapInArrow(answering(job), bundled(schema, slots))
+        parts.append(unrolled(bundles, slots))
     if len(parts) == 1 and not numbered:
         return parts[0]  # in order already; a select that changes nothing would copy every row once more
     results = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)

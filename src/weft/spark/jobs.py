@@ -14,8 +14,9 @@ from weft.queries.query import Query
 from weft.spark import columns
 from weft.spark.answers import Job
 from weft.spark.binding import Binding
+from weft.spark.bundles import Shape
 from weft.spark.lanes import Answer, Lane, Source, WindowOf
-from weft.spark.results import Shape, slot_name
+from weft.spark.results import slot_name
 from weft.spark.roots import Root
 from weft.spark.series import columns_of
 from weft.spark.signatures import Place

@@ -17,8 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra import exact, ordering
+from weft.spark.bundles import ROOM, Buffers
 from weft.spark.chunks import Piece
-from weft.spark.results import ROOM, Buffers, arrow_type
+from weft.spark.results import arrow_type
 from weft.spark.series import Series, columns_of, series
 from weft.techniques import BY_NAME, windows
 from weft.techniques.technique import Positions
