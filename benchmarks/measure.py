@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +23,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 def session(cores: int) -> SparkSession:
     """A local session as a user would start it, quiet."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return (
         SparkSession.builder.master(f"local[{cores}]")
         .appName("weft bench")
