@@ -95,7 +95,9 @@ def _partials_of_prototypes(workload: Workload) -> list[frozenset[Partial]]:
 def _demand(windows: Counter[tuple[int, int]]) -> Demand:
     """What windows of these ranges and slides, so many of each, ask for."""
     totals: dict[int, list[int]] = {}
+    asked: Counter[int] = Counter()
     for (size, slide), count in windows.items():
+        asked[size] += count
         total = totals.setdefault(slide, [0, 0])
         total[0] += size * count
         total[1] += count
@@ -103,5 +105,6 @@ def _demand(windows: Counter[tuple[int, int]]) -> Demand:
         windows.total(),
         sum((Fraction(total, slide) for slide, (total, _) in totals.items()), Fraction(0)),
         sum((Fraction(count, slide) for slide, (_, count) in totals.items()), Fraction(0)),
-        max(size for size, _ in windows),
+        max(asked),
+        ((np.array(sorted(asked)), np.array([asked[size] for size in sorted(asked)])),),
     )

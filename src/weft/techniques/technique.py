@@ -8,8 +8,9 @@ each other in one state; a run never crosses from one key to the next.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,11 @@ State = tuple[npt.NDArray[Any], ...]
 Positions = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+Ranges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""Ranges in ticks, and how many queries ask for each."""
+
+
+@dataclass(frozen=True)
 class Demand:
     """What a tree's windows ask of a technique, in ticks. Demands add up."""
 
@@ -33,6 +38,8 @@ class Demand:
     """Answers due per tick: sum of 1 / slide."""
     longest: int
     """The longest range."""
+    pieces: tuple[Ranges, ...] = field(default=(), compare=False, repr=False)
+    """The ranges of the demands that were added up to this one; `ranges` puts them together when somebody asks."""
 
     def __add__(self, other: Demand) -> Demand:
         return Demand(
@@ -40,7 +47,18 @@ class Demand:
             self.overlap + other.overlap,
             self.answers + other.answers,
             max(self.longest, other.longest),
+            self.pieces + other.pieces,
         )
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The different ranges, ascending, and how many queries ask for each."""
+        if len(self.pieces) == 1:
+            return self.pieces[0]
+        distinct, which = np.unique(np.concatenate([sizes for sizes, _ in self.pieces]), return_inverse=True)
+        counts = np.zeros(len(distinct), np.int64)
+        np.add.at(counts, which, np.concatenate([count for _, count in self.pieces]))
+        return distinct, counts
 
 
 @dataclass(frozen=True, slots=True)
