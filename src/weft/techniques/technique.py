@@ -7,7 +7,7 @@ each other in one state; a run never crosses from one key to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -23,10 +23,6 @@ State = tuple[npt.NDArray[Any], ...]
 Positions = npt.NDArray[np.int64]
 
 
-Ranges = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""Ranges in ticks, and how many queries ask for each."""
-
-
 @dataclass(frozen=True)
 class Demand:
     """What a tree's windows ask of a technique, in ticks. Demands add up."""
@@ -38,8 +34,8 @@ class Demand:
     """Answers due per tick: sum of 1 / slide."""
     longest: int
     """The longest range."""
-    pieces: tuple[Ranges, ...] = field(default=(), compare=False, repr=False)
-    """The ranges of the demands that were added up to this one; `ranges` puts them together when somebody asks."""
+    asked: tuple[npt.NDArray[np.int64], ...] = field(default=(), compare=False, repr=False)
+    """The ranges of all queries, in pieces; `ranges` puts them together when somebody wants to know."""
 
     def __add__(self, other: Demand) -> Demand:
         return Demand(
@@ -47,18 +43,25 @@ class Demand:
             self.overlap + other.overlap,
             self.answers + other.answers,
             max(self.longest, other.longest),
-            self.pieces + other.pieces,
+            self.asked + other.asked,
         )
 
     @cached_property
-    def ranges(self) -> Ranges:
+    def ranges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The different ranges, ascending, and how many queries ask for each."""
-        if len(self.pieces) == 1:
-            return self.pieces[0]
-        distinct, which = np.unique(np.concatenate([sizes for sizes, _ in self.pieces]), return_inverse=True)
-        counts = np.zeros(len(distinct), np.int64)
-        np.add.at(counts, which, np.concatenate([count for _, count in self.pieces]))
+        distinct, counts = np.unique(np.concatenate(self.asked), return_counts=True)
         return distinct, counts
+
+
+def total(demands: Sequence[Demand]) -> Demand:
+    """The sum of some demands, in one go."""
+    return Demand(
+        sum(demand.queries for demand in demands),
+        sum((demand.overlap for demand in demands), Fraction(0)),
+        sum((demand.answers for demand in demands), Fraction(0)),
+        max(demand.longest for demand in demands),
+        tuple(piece for demand in demands for piece in demand.asked),
+    )
 
 
 @dataclass(frozen=True, slots=True)
