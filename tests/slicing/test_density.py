@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.queries.window import Window
-from weft.slicing import density as room
 from weft.slicing.density import density
 from weft.slicing.edges import EdgeClass
 from weft.slicing.slicers import pairs
@@ -116,19 +115,6 @@ def test_windows_of_microseconds_with_unrelated_slides() -> None:
 def test_density_is_the_count(classes: list[EdgeClass]) -> None:
     if math.lcm(*(modulus for modulus, _ in classes)) <= 200_000:
         assert density(classes) == counted(classes)
-
-
-@given(classes=some_classes.filter(bool))
-def test_splitting_by_primes_is_the_count(classes: list[EdgeClass]) -> None:
-    """The same where nothing at all may be laid out."""
-    if math.lcm(*(modulus for modulus, _ in classes)) <= 200_000:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(room, "_LAID_OUT", 0)
-            room._density.cache_clear()
-            try:
-                assert density(classes) == counted(classes)
-            finally:
-                room._density.cache_clear()
 
 
 @given(classes=some_classes, another=edge_classes)

@@ -1,28 +1,47 @@
-"""Density: how many edges a set of classes has per tick, as an exact fraction.
+"""Density: edges per tick of a union of classes, exactly. The one door to all ways of counting.
 
-The edge rate E of Weave Share's cost model (Guirguis et al., CIKM 2011, section 4.2) is the density of a union of
-residue classes. The composite slide is never built; instead the count is split:
+The edge rate of a tree (E in Guirguis et al., CIKM 2011, section 4.2; the paper knows no closed form for it, section
+4.4) is the density of its classes. The composite slide can be astronomically long and is not built unless it is
+short. What counts is the cheapest of
 
-1. Classes whose moduli share no prime are independent (Chinese remainder theorem): E = 1 - product of (1 - E of each
-   connected component).
-2. A component with a short common period is laid out as a bit set and counted.
-3. Otherwise pick the prime p that divides most moduli and look at the instants t = p u + rho for each residue rho that
-   occurs: every class that survives there is a class in u with a smaller modulus. All residues that do not occur see
-   the same thing, the classes whose modulus p does not divide.
+    closed forms         one class; one modulus; moduli that share no factor
+    bit_set              a short common period
+    signed_map           a handful of classes
+    divisor_lattice      classes that meet in one instant, few divisors
+    residue_splitting    anything else, or a bit set after all, where splitting takes longer
+
+and `naive_check` and `f1` are there to be compared with. Counting is #P-hard in general (see `residue_splitting`):
+slides without offsets have been quick by the thousand, hundreds of unrelated slides with unrelated offsets take
+exponential time. `density` waits for the answer; `density_within` gives up after so many steps, which are counted and
+not timed, so that a plan does not depend on the machine. `docs/decisions/0009-edge-counting.md` has the numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 
-import numpy as np
+from weft.slicing import bit_set, divisor_lattice, f1, naive_check, residue_splitting, signed_map
+from weft.slicing.edges import Classes, EdgeClass, in_ticks, reduced
 
-from weft.slicing.edges import Classes, EdgeClass, common_tick, reduced
+METHODS: Mapping[str, Callable[[Iterable[EdgeClass]], Fraction]] = MappingProxyType(
+    {
+        "naive_check": naive_check.density,
+        "bit_set": bit_set.density,
+        "f1": f1.density,
+        "signed_map": signed_map.density,
+        "divisor_lattice": divisor_lattice.density,
+        "residue_splitting": residue_splitting.density,
+    }
+)
 
-_LAID_OUT = 1 << 20
+# measured: up to here nothing beats a bit set, then a signed map, then a lattice of so many divisors times classes
+_SHORT_PERIOD = 1 << 14
+_A_HANDFUL = 6
+_SMALL_LATTICE = 2_000
 
 
 def density(classes: Iterable[EdgeClass]) -> Fraction:
@@ -31,81 +50,56 @@ def density(classes: Iterable[EdgeClass]) -> Fraction:
     >>> density([(9, 0), (9, 3), (6, 0), (6, 4)])
     Fraction(4, 9)
     """
-    classes = tuple(classes)
+    found = density_within(classes, None)
+    assert found is not None
+    return found
+
+
+def density_within(classes: Iterable[EdgeClass], steps: int | None) -> Fraction | None:
+    """Edges per tick of the union of the classes, or None where counting takes more than so many steps.
+
+    A step is some microseconds: a class carried into one branch of residue splitting, or some thousand ticks of a bit
+    set. A handful of classes and a short period are counted always.
+
+    >>> density_within([(60_000_000, 0), (90_000_000, 0)], 0) == density([(2, 0), (3, 0)]) / 30_000_000
+    True
+    """
+    tick, kept = in_ticks(classes)
+    found = _per_tick(reduced(kept), steps)
+    return None if found is None else found / tick
+
+
+@lru_cache(maxsize=4096)
+def _per_tick(classes: Classes, steps: int | None) -> Fraction | None:
+    moduli = [modulus for modulus, _ in classes]
     if not classes:
         return Fraction(0)
-    tick = common_tick(classes)
-    return _density(reduced((modulus // tick, residue // tick) for modulus, residue in classes)) / tick
+    if moduli[0] == moduli[-1]:
+        return Fraction(len(classes), moduli[0])
+    period = math.lcm(*moduli)
+    if period <= _SHORT_PERIOD:
+        return bit_set.density(classes)
+    if period == math.prod(moduli):
+        return 1 - Fraction(math.prod(modulus - 1 for modulus in moduli), period)
+    if len(classes) <= _A_HANDFUL:
+        return signed_map.density(classes)
+    by_bits = _steps_of_bit_set(moduli, period)
+    if by_bits <= len(classes) * 2:
+        return bit_set.density(classes)
+    if _small_lattice(classes) and divisor_lattice.why_not(classes) is None:
+        return divisor_lattice.density(classes)
+    if steps is not None and by_bits > steps:
+        return residue_splitting.density_within(classes, steps)
+    found = residue_splitting.density_within(classes, by_bits)
+    return bit_set.density(classes) if found is None else found
 
 
-@lru_cache(maxsize=65_536)
-def _density(classes: Classes) -> Fraction:
-    if not classes:
-        return Fraction(0)
-    if classes[0][0] == 1:
-        return Fraction(1)
-    if len(classes) == 1:
-        return Fraction(1, classes[0][0])
-    if len({modulus for modulus, _ in classes}) == 1:
-        return Fraction(len(classes), classes[0][0])
-    absent = Fraction(1)
-    for component in _components(classes):
-        absent *= 1 - _component_density(component)
-    return 1 - absent
+def _steps_of_bit_set(moduli: list[int], period: int) -> int:
+    """What a bit set costs, in steps of residue splitting: about three microseconds, as long as 2,500 marks take."""
+    marks = sum(period // modulus for modulus in moduli)
+    return len(moduli) * (1 + period // bit_set.PIECE) // 2 + marks // 2_500 + period // 20_000
 
 
-def _component_density(classes: Classes) -> Fraction:
-    if len(classes) == 1:
-        return Fraction(1, classes[0][0])
-    period = math.lcm(*(modulus for modulus, _ in classes))
-    if period <= _LAID_OUT:
-        cut = np.zeros(period, bool)
-        for modulus, residue in classes:
-            cut[residue::modulus] = True
-        return Fraction(int(np.count_nonzero(cut)), period)
-    return _split_by_prime(classes)
-
-
-def _split_by_prime(classes: Classes) -> Fraction:
-    divided: dict[int, int] = {}
-    for modulus, _ in classes:
-        for prime in _primes(modulus):
-            divided[prime] = divided.get(prime, 0) + 1
-    prime = max(divided, key=lambda candidate: (divided[candidate], -candidate))
-    inverse = {modulus: pow(prime, -1, modulus) for modulus, _ in classes if modulus % prime}
-    everywhere = [(m, a * inverse[m] % m) for m, a in classes if m % prime]
-    total, occurring = Fraction(0), sorted({a % prime for m, a in classes if m % prime == 0})
-    for rho in occurring:
-        here = [(m // prime, (a - rho) // prime) for m, a in classes if m % prime == 0 and a % prime == rho]
-        there = [(m, (a - rho) * inverse[m] % m) for m, a in classes if m % prime]
-        total += _density(reduced(here + there))
-    total += (prime - len(occurring)) * _density(reduced(everywhere))
-    return total / prime
-
-
-def _components(classes: Classes) -> list[Classes]:
-    """The classes in groups, such that moduli of different groups share no prime."""
-    groups: list[tuple[int, list[EdgeClass]]] = []
-    for edge_class in classes:
-        product, members = edge_class[0], [edge_class]
-        apart = []
-        for group in groups:
-            if math.gcd(product, group[0]) > 1:
-                product = math.lcm(product, group[0])
-                members += group[1]
-            else:
-                apart.append(group)
-        groups = [*apart, (product, members)]
-    return [tuple(sorted(members)) for _, members in groups]
-
-
-@lru_cache(maxsize=65_536)
-def _primes(number: int) -> tuple[int, ...]:
-    found, factor = [], 2
-    while factor * factor <= number:
-        if number % factor == 0:
-            found.append(factor)
-            while number % factor == 0:
-                number //= factor
-        factor += 1
-    return (*found, number) if number > 1 else tuple(found)
+def _small_lattice(classes: Classes) -> bool:
+    powers = divisor_lattice.divisor_powers(modulus for modulus, _ in classes)
+    return math.prod(exponent + 1 for _, exponent in powers) * len(classes) <= _SMALL_LATTICE

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from weft.slicing.divisors import divisors_among
+
 EdgeClass = tuple[int, int]
 Classes = tuple[EdgeClass, ...]
 
@@ -29,11 +31,31 @@ def reduced(classes: Iterable[EdgeClass]) -> Classes:
     >>> reduced([(12, 4), (4, 0), (4, 2), (8, 6), (6, 3), (4, 4), (12, 9)])
     ((4, 0), (4, 2), (6, 3))
     """
-    kept: dict[int, set[int]] = {}
-    for modulus, residue in sorted({(modulus, residue % modulus) for modulus, residue in classes}):
-        if not any(modulus % known == 0 and residue % known in residues for known, residues in kept.items()):
-            kept.setdefault(modulus, set()).add(residue)
-    return tuple((modulus, residue) for modulus, residues in kept.items() for residue in sorted(residues))
+    distinct = sorted({(modulus, residue % modulus) for modulus, residue in classes})
+    residues: dict[int, set[int]] = {}
+    for modulus, residue in distinct:
+        residues.setdefault(modulus, set()).add(residue)
+    divisors = divisors_among(list(residues))
+    return tuple(
+        (modulus, residue)
+        for modulus, residue in distinct
+        if not any(residue % shorter in residues[shorter] for shorter in divisors.get(modulus, ()))
+    )
+
+
+def intersection(left: EdgeClass, right: EdgeClass) -> EdgeClass | None:
+    """The instants of both, which are a class again or none at all (Chinese remainder theorem).
+
+    >>> intersection((6, 1), (10, 3)), intersection((6, 1), (4, 2))
+    ((30, 13), None)
+    """
+    common = math.gcd(left[0], right[0])
+    steps, apart = divmod(right[1] - left[1], common)
+    if apart:
+        return None
+    other = right[0] // common
+    modulus = left[0] * other
+    return modulus, (left[1] + left[0] * (steps * pow(left[0] // common, -1, other) % other)) % modulus
 
 
 def common_tick(classes: Iterable[EdgeClass]) -> int:
@@ -43,6 +65,23 @@ def common_tick(classes: Iterable[EdgeClass]) -> int:
     30000000
     """
     return math.gcd(*(number for edge_class in classes for number in edge_class))
+
+
+def in_ticks(classes: Iterable[EdgeClass]) -> tuple[int, Classes]:
+    """The longest tick that all edges are a whole number of apart, and the classes in it, counted from one edge.
+
+    Only differences between residues matter, so an offset that all classes share is no reason for a finer tick.
+
+    >>> in_ticks([(60, 7), (90, 37)])
+    (30, ((2, 0), (3, 1)))
+    """
+    classes = tuple(classes)
+    if not classes:
+        return 1, ()
+    origin = classes[0][1]
+    apart = [(modulus, (residue - origin) % modulus) for modulus, residue in classes]
+    tick = common_tick(apart)
+    return tick, tuple((modulus // tick, residue // tick) for modulus, residue in apart)
 
 
 def slice_starts(times: npt.NDArray[np.int64], classes: Classes) -> npt.NDArray[np.int64]:
