@@ -44,22 +44,44 @@ def test_classes_of_the_papers(
 
 
 @pytest.mark.parametrize(
-    ("size", "slide", "panes", "pairs"),
+    ("size", "slide", "from_start", "up_to_end"),
     [
-        (12, 9, 4, 3),
-        (10, 6, 5, 3),
-        (14, 8, 7, 3),
-        (5, 3, 5, 3),
-        (3, 5, 3, 1),
-        (2, 5, 2, 1),
-        (16, 4, 4, 4),
-        (4, 1, 4, 4),
+        (12, 9, {0, 3}, {0, 6}),
+        (10, 6, {0, 4}, {0, 2}),
+        (16, 4, {0}, {0}),
+        (14, 8, {0, 6}, {0, 2}),
+        (5, 3, {0, 2}, {0, 1}),
+        (4, 1, {0}, {0}),
+        (3, 5, {0, 3}, {0, 2}),
+        (2, 5, {0, 2}, {0, 3}),
     ],
 )
-def test_fragments_per_window_of_the_papers(size: int, slide: int, panes: int, pairs: int) -> None:
-    """Table 1 of TKDE 2020: range / gcd for panes; for pairs range / slide, or 2 floor(range / slide) + 1."""
+def test_edges_of_windows_that_begin_or_end_together(
+    size: int, slide: int, from_start: set[int], up_to_end: set[int]
+) -> None:
+    """CIKM 2011 lets windows begin at multiples of the slide, TKDE 2020 lets them end there: fragments in turn."""
+    for offset, expected in ((0, from_start), (-size, up_to_end)):
+        assert {residue for _, residue in SLICERS["pairs"](Window.of(size, slide, offset))} == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "slide", "panes", "pairs", "cutty"),
+    [
+        (12, 9, 4, 3, 2),
+        (10, 6, 5, 3, 2),
+        (14, 8, 7, 3, 2),
+        (5, 3, 5, 3, 2),
+        (3, 5, 3, 1, 1),
+        (2, 5, 2, 1, 1),
+        (16, 4, 4, 4, 4),
+        (4, 1, 4, 4, 4),
+    ],
+)
+def test_fragments_per_window_of_the_papers(size: int, slide: int, panes: int, pairs: int, cutty: int) -> None:
+    """Table 1 of TKDE 2020: range / gcd for panes, range / slide or 2 floor(range / slide) + 1 for pairs, and
+    ceil(range / slide) for Cutty, the open one included."""
     window = Window.of(size, slide)
-    for name, expected in (("panes", panes), ("pairs", pairs)):
+    for name, expected in (("panes", panes), ("pairs", pairs), ("cutty", cutty)):
         classes = SLICERS[name](window)
         begin = 1000 * slide
         assert sum(is_edge(t, classes) for t in range(begin, begin + size)) == expected

@@ -6,14 +6,15 @@ short. What counts is the cheapest of
 
     closed forms         one class; one modulus; moduli that share no factor
     bit_set              a short common period
-    signed_map           a handful of classes
+    f1                   a handful of classes
     divisor_lattice      classes that meet in one instant, few divisors
     residue_splitting    anything else, or a bit set after all, where splitting takes longer
 
-and `naive_check` and `f1` are there to be compared with. Counting is #P-hard in general (see `residue_splitting`):
-slides without offsets have been quick by the thousand, hundreds of unrelated slides with unrelated offsets take
-exponential time. `density` waits for the answer; `density_within` gives up after so many steps, which are counted and
-not timed, so that a plan does not depend on the machine. `docs/decisions/0009-edge-counting.md` has the numbers.
+`signed_map` counts trees that grow, `naive_check` is there to be compared with. Counting is #P-hard in general (see
+`residue_splitting`): slides without offsets have been quick by the thousand, hundreds of unrelated slides with
+unrelated offsets take exponential time. `density` waits for the answer; `density_within` gives up after so many steps,
+which are counted and not timed, so that a plan does not depend on the machine. `docs/decisions/0009-edge-counting.md`
+has the numbers.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ METHODS: Mapping[str, Callable[[Iterable[EdgeClass]], Fraction]] = MappingProxyT
     }
 )
 
-# measured: up to here nothing beats a bit set, then a signed map, then a lattice of so many divisors times classes
+# measured: up to here nothing beats a bit set, then F1, then a lattice of so many divisors times classes
 _SHORT_PERIOD = 1 << 14
 _A_HANDFUL = 6
-_SMALL_LATTICE = 2_000
+_SMALL_LATTICE = 500
 
 
 def density(classes: Iterable[EdgeClass]) -> Fraction:
@@ -82,7 +83,7 @@ def _per_tick(classes: Classes, steps: int | None) -> Fraction | None:
     if period == math.prod(moduli):
         return 1 - Fraction(math.prod(modulus - 1 for modulus in moduli), period)
     if len(classes) <= _A_HANDFUL:
-        return signed_map.density(classes)
+        return f1.density(classes)
     by_bits = _steps_of_bit_set(moduli, period)
     if by_bits <= len(classes) * 2:
         return bit_set.density(classes)

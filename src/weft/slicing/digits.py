@@ -43,7 +43,7 @@ def boxes(classes: Classes) -> Boxes:
     """
     powers = factored({modulus for modulus, _ in classes})
     literals: dict[tuple[int, int, int], int] = {}
-    sets: list[frozenset[int]] = []
+    sets = []
     for modulus, residue in classes:
         box = []
         for base, exponent in powers[modulus]:
@@ -55,7 +55,7 @@ def boxes(classes: Classes) -> Boxes:
     numbers: dict[tuple[int, int], int] = {}
     digits = tuple(numbers.setdefault((base, place), len(numbers)) for base, place, _ in literals)
     values = tuple(base for base, _ in numbers)
-    return Boxes(_joined(sets, digits, values), digits, values)
+    return Boxes(_joined(frozenset(sets), digits, values), digits, values)
 
 
 def occurrences(boxes: Iterable[Box]) -> dict[int, list[Box]]:
@@ -72,25 +72,32 @@ def occurrences(boxes: Iterable[Box]) -> dict[int, list[Box]]:
 
 def implied_by(box: Box, where: dict[int, list[Box]]) -> list[Box]:
     """The boxes that lie within one."""
-    return [other for other in min([where[literal] for literal in box], key=len) if box <= other]
+    return [other for other in min([where.get(literal, []) for literal in box], key=len) if box <= other]
 
 
-def _joined(sets: Iterable[Box], digits: Sequence[int], values: Sequence[int]) -> frozenset[Box]:
+def _joined(boxes: frozenset[Box], digits: Sequence[int], values: Sequence[int]) -> frozenset[Box]:
     """Boxes that differ in one digit, and together have all of its values, become one that leaves it open."""
-    current = set(sets)
     while True:
-        occurring: defaultdict[int, set[int]] = defaultdict(set)
-        for literal in {literal for box in current for literal in box}:
-            occurring[digits[literal]].add(literal)
-        complete = {digit for digit, literals in occurring.items() if len(literals) == values[digit]}
-        alike = Counter(
-            (box - {literal}, digits[literal]) for box in current for literal in box if digits[literal] in complete
-        )
-        whole = {rest for (rest, digit), parts in alike.items() if parts == values[digit]}
-        if not whole:
-            return frozenset(current)
-        if frozenset() in whole:
-            return frozenset({frozenset()})
-        current |= whole
-        where = occurrences(current)
-        current -= {box for rest in whole for box in implied_by(rest, where) if box != rest}
+        before = boxes
+        occurring = Counter(digits[literal] for literal in {literal for box in boxes for literal in box})
+        for digit in sorted(digit for digit, literals in occurring.items() if literals == values[digit]):
+            boxes = _joined_at(digit, boxes, digits, values[digit])
+        if boxes == before:
+            return boxes
+
+
+def _joined_at(digit: int, boxes: frozenset[Box], digits: Sequence[int], values: int) -> frozenset[Box]:
+    alike: defaultdict[Box, list[Box]] = defaultdict(list)
+    free = []
+    for box in boxes:
+        fixed = [literal for literal in box if digits[literal] == digit]
+        if fixed:
+            alike[box.difference(fixed)].append(box)
+        else:
+            free.append(box)
+    whole = {rest: parts for rest, parts in alike.items() if len(parts) == values}
+    if frozenset() in whole:
+        return frozenset({frozenset()})
+    where = occurrences(free)
+    gone = {part for parts in whole.values() for part in parts}
+    return (boxes | whole.keys()) - gone.union(*(implied_by(rest, where) for rest in whole))

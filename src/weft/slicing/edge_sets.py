@@ -50,14 +50,14 @@ class BitRows:
     edges: Counts
     """Edges of each row within the period."""
 
-    def union_edges(self, i: int) -> Counts:
-        """Edges of row i united with every row."""
-        return self.union_edges_of(self.rows[i])
+    def union_edges(self, i: int, first: int = 0) -> Counts:
+        """Edges of row i united with every row from `first` on."""
+        return self.union_edges_of(self.rows[i], first)
 
-    def union_edges_of(self, bits: Bits) -> Counts:
-        """Edges of some bits united with every row."""
+    def union_edges_of(self, bits: Bits, first: int = 0) -> Counts:
+        """Edges of some bits united with every row from `first` on."""
         block = max(1, _BLOCK // self.rows.shape[1])
-        parts = [_count(self.rows[at : at + block] | bits) for at in range(0, len(self.rows), block)]
+        parts = [_count(self.rows[at : at + block] | bits) for at in range(first, len(self.rows), block)]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def edges_of_pair(self, i: int, j: int) -> int:

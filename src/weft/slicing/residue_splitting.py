@@ -58,7 +58,7 @@ def density_within(classes: Iterable[EdgeClass], steps: int | None) -> Fraction 
 
 
 def _uncovered(space: Boxes, steps: int | None) -> Share | None:
-    """Drive the search on a stack of its own: a chain of classes is split as often as it is long."""
+    """Drive the search on a stack of its own: a chain of a thousand classes is split five hundred levels deep."""
     if frozenset() in space.boxes:
         return 0, 1
     known: dict[frozenset[Box], Share] = {}
@@ -80,16 +80,18 @@ def _uncovered(space: Boxes, steps: int | None) -> Share | None:
     return share
 
 
-def _search(
-    space: Boxes, open_boxes: Collection[Box], known: dict[frozenset[Box], Share]
-) -> Generator[Collection[Box], Share, Share]:
-    """What some boxes leave uncovered. Yields the boxes of each branch, and is sent what they leave uncovered."""
-    where = occurrences(open_boxes)
+Search = Generator[Collection[Box], Share, Share]
+"""Yields the boxes of each branch, is sent what these leave uncovered, and returns what all of them do."""
+
+
+def _search(space: Boxes, some: Collection[Box], known: dict[frozenset[Box], Share]) -> Search:
+    """What some boxes leave uncovered: part by part."""
+    where = occurrences(some)
     literals: dict[int, list[int]] = {}
     for literal in where:
         literals.setdefault(space.digits[literal], []).append(literal)
     uncovered = total = 1
-    for part, digits in _parts(space, open_boxes, where, literals):
+    for part, digits in _parts(space, some, where, literals):
         if len(part) == 1:
             share = _of_one(space, part[0])
         elif len(part) == 2:
@@ -97,25 +99,32 @@ def _search(
         elif (remembered := known.get(key := frozenset(part))) is not None:
             share = remembered
         else:
-            digit = _deciding(space, digits, where, literals)
-            among = math.prod([space.values[other] for other in digits if other != digit])
-            free = [box for box in part if box.isdisjoint(literals[digit])]
-            left = 0
-            for literal in literals[digit]:
-                branch = _branch(literal, free, where)
-                if branch is not None:
-                    here, of = yield branch
-                    left += here * (among // of)
-            others = space.values[digit] - len(literals[digit])
-            if others:
-                here, of = yield free
-                left += others * here * (among // of)
-            share = known[key] = left, among * space.values[digit]
+            share = known[key] = yield from _split(space, part, digits, where, literals)
         uncovered *= share[0]
         total *= share[1]
         if not uncovered:
             break
     return uncovered, total
+
+
+def _split(
+    space: Boxes, part: list[Box], digits: list[int], where: dict[int, list[Box]], literals: dict[int, list[int]]
+) -> Search:
+    """What a part leaves uncovered: value by value of one digit."""
+    digit = _deciding(space, digits, where, literals)
+    among = math.prod([space.values[other] for other in digits if other != digit])
+    free = [box for box in part if box.isdisjoint(literals[digit])]
+    uncovered = 0
+    for literal in literals[digit]:
+        branch = _branch(literal, free, where)
+        if branch is not None:
+            here, of = yield branch
+            uncovered += here * (among // of)
+    others = space.values[digit] - len(literals[digit])
+    if others:
+        here, of = yield free
+        uncovered += others * here * (among // of)
+    return uncovered, among * space.values[digit]
 
 
 def _parts(
