@@ -103,8 +103,8 @@ def diff(old: Plan, new: Plan) -> Difference:
             raise BadRequest(
                 f"{plan!r} is no plan", field=name, remedy="Give what weft.optimize or Plan.from_json made"
             )
-    places = {id_: place for place, id_ in enumerate(new.workload.ids)}
-    ids, known = old.workload.ids, set(old.workload.ids)
+    ids, ids_now = old.workload.ids, new.workload.ids
+    known, places = set(ids), {id_: place for place, id_ in enumerate(ids_now)}
     here = np.array([place for place, id_ in enumerate(ids) if id_ in places], np.int64)
     there = np.array([places[ids[place]] for place in here.tolist()], np.int64)
     after = tree_of(new)[there]
@@ -113,7 +113,7 @@ def diff(old: Plan, new: Plan) -> Difference:
     return Difference(
         old,
         new,
-        tuple(id_ for id_ in new.workload.ids if id_ not in known),
+        tuple(id_ for id_ in ids_now if id_ not in known),
         tuple(id_ for id_ in ids if id_ not in places),
         tuple(ids[place] for place in altered.tolist()),
         tuple(_moves(old, here, after, kept)),

@@ -15,11 +15,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from weft.plans.plan import Plan, Tree
 from weft.queries.query import Query
-from weft.queries.window import Window
+from weft.queries.window import LONGEST
+from weft.queries.workload import Workload
 from weft.slicing.edges import Classes
 from weft.slicing.slicers import residues
 
@@ -27,6 +32,7 @@ TREES = 12
 """Trees drawn, the dearest ones, before the rest is counted."""
 _WINDOWS = 3
 _EDGES_OF_ALL = 1_200
+_AT_ONCE = 4096
 _TOO_SMALL = 20
 """A lane shares a stretch only if its own is not that many times shorter."""
 
@@ -61,6 +67,8 @@ class Lane:
     """Whether there are other lanes of the unit, and none has this stretch."""
     blocks: tuple[Block, ...]
     """Slices that tile the stretch; none where there are too many to draw."""
+    gap: Fraction
+    """Ticks from edge to edge, on an average over the first edges."""
     rows: tuple[Row, ...]
 
 
@@ -92,7 +100,8 @@ def _lanes(plan: Plan, places: Sequence[int], unit: str) -> Iterator[Lane]:
         held, tree = holds[lane], trees[lane]
         blocks = () if held is not None and stretch > held else _blocks(plan, tree, stretch)
         alone = len(trees) > 1 and stretches.count(stretch) == 1
-        yield Lane(places[lane] + 1, tree, unit, stretch, alone, blocks, tuple(rows[lane]))
+        gap = Fraction(stretch if held is None else held, most)
+        yield Lane(places[lane] + 1, tree, unit, stretch, alone, blocks, gap, tuple(rows[lane]))
 
 
 def _first(positions: list[int], shown: int) -> list[int]:
@@ -147,22 +156,28 @@ def _blocks(plan: Plan, tree: Tree, stretch: int) -> tuple[Block, ...]:
         cuts.append(edge)
         if edge >= stretch:
             break
-    windows = _with_gaps(plan, tree)
-    return tuple(Block(start, end, _covered(start, end, windows)) for start, end in pairwise(cuts))
+    found = list(pairwise(cuts))
+    covered = _covered(plan.workload, tree.queries, found)
+    return tuple(Block(start, end, inside) for (start, end), inside in zip(found, covered, strict=True))
 
 
-def _with_gaps(plan: Plan, tree: Tree) -> list[Window]:
-    """The different windows of a tree if there are rows between them; none if any query covers everything."""
-    workload, queries = plan.workload, tree.queries
-    if (workload.ranges[queries] >= workload.slides[queries]).any():
-        return []
-    return list(dict.fromkeys(workload.window(position) for position in queries.tolist()))
-
-
-def _covered(start: int, end: int, windows: Sequence[Window]) -> bool:
-    """Whether a slice holds a part of one of the windows."""
-    for window in windows:
-        since = (start - residues(window)[0]) % window.slide
-        if since < window.range or since + end - start > window.slide:
-            return True
-    return not windows
+def _covered(workload: Workload, queries: npt.NDArray[np.int64], blocks: Sequence[tuple[int, int]]) -> list[bool]:
+    """Which slices hold a part of a window: all of them, unless every query leaves rows out."""
+    covered = [True] * len(blocks)
+    if (workload.ranges[queries] >= workload.slides[queries]).any() or blocks[-1][1] >= LONGEST:
+        return covered
+    bare = list(range(len(blocks)))
+    for at in range(0, len(queries), _AT_ONCE):  # the first thousands of windows cover nearly everything there is
+        some = queries[at : at + _AT_ONCE]
+        ranges, slides = workload.ranges[some], workload.slides[some]
+        begins = (workload.offsets[some] - workload.delays[some]) % slides
+        still = []
+        for number in bare:
+            start, end = blocks[number]
+            since = (start - begins) % slides
+            if not ((since < ranges) | (since + (end - start) > slides)).any():
+                still.append(number)
+        bare = still
+    for number in bare:
+        covered[number] = False
+    return covered

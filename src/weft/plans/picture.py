@@ -22,12 +22,11 @@ from itertools import accumulate, count
 
 from weft.plans import explain, svg
 from weft.plans.lanes import Block, Lane, Row, lanes
-from weft.plans.plan import Plan, Tree
+from weft.plans.plan import Plan
 from weft.queries import durations
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.queries.window import Window
-from weft.slicing.density import density
 
 _WIDTH, _MARGIN = 960, 16
 _LEFT, _RIGHT = 268, _WIDTH - _MARGIN
@@ -167,7 +166,7 @@ def _lane(plan: Plan, lane: Lane, dearest: Fraction) -> Piece:
         blocks = [_block(block, lane, y, shade % 2) for block, shade in zip(lane.blocks, shades, strict=True)]
         body.append(svg.group(blocks, svg.BLUE))
     else:
-        said = _crowd(lane.tree, lane.unit)
+        said = _crowd(lane)
         band = svg.rect(_LEFT, y, _RIGHT - _LEFT, _SLICES, title=f"too many slices to draw: {said}", opacity=0.4)
         body.append(svg.group([band], svg.BLUE))
         body.append(svg.text((_LEFT + _RIGHT) / 2, y + 13, said, anchor="middle"))
@@ -226,15 +225,15 @@ def _block(block: Block, lane: Lane, y: float, shade: int) -> str:
     return svg.rect(start, y, end - start, _SLICES, title=title, opacity=opacity)
 
 
-def _crowd(tree: Tree, unit: str) -> str:
+def _crowd(lane: Lane) -> str:
     """How often there is an edge, where there are too many to draw."""
-    if len(tree.slices) == 1:
-        return f"an edge every {amount(tree.slices[0][0], unit)}"
-    gap = 1 / density(tree.slices)
-    scale, name = 1, "rows"
-    if unit == "time":
-        scale, name = next((size, name) for name in ("d", "h", "min", "s", "ms", "us") if gap >= (size := _size(name)))
-    return f"an edge every {explain.number(gap / scale)} {name} on average"
+    if len(lane.tree.slices) == 1:
+        return f"an edge every {amount(lane.tree.slices[0][0], lane.unit)}"
+    name, size = "rows", 1
+    if lane.unit == "time":
+        name = next(name for name in ("d", "h", "min", "s", "ms", "us") if lane.gap >= _size(name))
+        size = _size(name)
+    return f"about an edge every {explain.number(lane.gap / size)} {name}"
 
 
 def _axis(lane: Lane, y: float) -> str:
