@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.errors import BadRequest, RunFailed, WeftError
     from weft.planners import optimize
     from weft.plans import Plan, Stats, Tree
+    from weft.plans.diff import diff
     from weft.queries.query import Measure, Query
     from weft.queries.window import Window
     from weft.queries.workload import Workload
@@ -36,6 +37,7 @@ _HOMES = {
     "Window": "weft.queries.window",
     "Workload": "weft.queries.workload",
     "apply": "weft.spark",
+    "diff": "weft.plans.diff",
     "native": "weft.spark",
     "optimize": "weft.planners",
     "view": "weft.spark",
@@ -53,6 +55,7 @@ __all__ = [
     "Window",
     "Workload",
     "apply",
+    "diff",
     "native",
     "optimize",
     "view",

@@ -6,23 +6,17 @@ section 5.1, and are asserted apart from the texts.
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
+from tests.plans import goldens
 from tests.plans.workloads import PLANS
-
-GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_explain_is_the_golden_text(name: str) -> None:
-    path, text = GOLDEN / f"{name}.txt", PLANS[name].explain() + "\n"
-    if os.environ.get("WEFT_GOLDEN") == "rewrite":
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    goldens.check(name, PLANS[name].explain())
 
 
 def test_example_3_costs_what_the_paper_says() -> None:

@@ -6,7 +6,13 @@ In: the decisions of a planner. Out: a `Plan`, all that the runtime needs. Next 
     kin.py      which queries can share at all
     plan.py     Plan and Tree
     explain.py  a plan as text, one fact per line
+    lanes.py    which slices and windows a picture of a plan shows
+    picture.py  a plan drawn, as SVG
+    svg.py      the elements that it is drawn with
     html.py     a plan in a notebook
+    diff.py     what changed from one plan to another
+    changes.py  a difference as text, one fact per line
+    plain.py    text from strangers, fit for one line
     codec.py    a plan as JSON and back
 """
 
