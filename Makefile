@@ -36,7 +36,7 @@ bench: setup    ## the numbers of the README, measured here
 	$(BIN)/weft bench batch
 
 golden: setup   ## rewrite the golden EXPLAIN files; read the diff
-	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans/test_explain.py
+	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans
 
 clean:          ## remove what setup made
 	rm -rf .venv build dist src/*.egg-info

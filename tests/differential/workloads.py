@@ -12,7 +12,7 @@ from weft.algebra.partials import partials
 from weft.planners import PLANNERS
 from weft.queries import expressions as ex
 from weft.slicing import SLICERS
-from weft.techniques import BY_NAME, why_not
+from weft.techniques import BY_NAME, TECHNIQUES, why_not
 
 HALF = 500_000
 FILTERS = (
@@ -115,7 +115,7 @@ class Choice:
 choices = st.builds(
     Choice,
     st.sampled_from(sorted(PLANNERS)),
-    st.sampled_from(("auto", *sorted(BY_NAME))),
+    st.sampled_from(("auto", *(technique.name for technique in TECHNIQUES))),
     st.sampled_from(sorted(SLICERS)),
     st.sampled_from(("events", "slices")),
     st.sampled_from((1, 5, 1_000)),

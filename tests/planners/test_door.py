@@ -24,8 +24,8 @@ def refused(**given: Any) -> weft.BadRequest:
 @pytest.mark.parametrize(
     ("given", "field", "remedy"),
     [
-        ({"planner": "weave"}, "planner", "Did you mean 'weave_share'"),
-        ({"planner": "xyz"}, "planner", "Use one of no_share, shared, weave_share"),
+        ({"planner": "weave_shares"}, "planner", "Did you mean 'weave_share'"),
+        ({"planner": "xyz"}, "planner", "Use one of no_share, shared, random"),
         ({"planner": None}, "planner", "Use one of"),
         ({"technique": "xyz"}, "technique", "Use auto, r_int, disjoint_table, panes"),
         ({"slicing": "pane"}, "slicing", "Did you mean 'panes'"),
@@ -114,4 +114,55 @@ def test_many_windows_are_planned_without_a_query_for_each(planner: str, monkeyp
 
 
 def test_planners_are_named_as_documented() -> None:
-    assert set(PLANNERS) == {"no_share", "shared", "weave_share"}
+    names = "no_share shared random insert_then_weave local_search exhaustive weave_share tri_weave pairing contiguous"
+    assert list(PLANNERS) == [*names.split(), "optimal"]
+
+
+def many(count: int) -> weft.Workload:
+    return weft.Workload.windows(np.arange(count) + 10, np.arange(count) + 7, unit="seconds", measures="max(x)")
+
+
+@pytest.mark.parametrize(
+    ("planner", "count", "instead"),
+    [("exhaustive", 13, "optimal"), ("local_search", 301, "weave_share"), ("pairing", 401, "weave_share")],
+)
+def test_a_planner_asked_for_more_than_it_can_do_says_what_to_use(planner: str, count: int, instead: str) -> None:
+    error = refused(workload=many(count), planner=planner)
+    assert error.field == "planner"
+    assert f"{planner} takes at most {count - 1} queries, and here are {count}" in str(error)
+    assert error.remedy is not None
+    assert error.remedy.startswith(f"Use {instead}")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"planner": "random", "sead": 1}, "random has no option 'sead'. Drop it: it takes seed, patience"),
+        ({"planner": "shared", "seed": 1}, "shared has no option 'seed'. Drop it: it takes none"),
+        ({"planner": "random", "patience": 0}, "patience is 0. Give a whole number from 1 on"),
+        ({"planner": "local_search", "start": "shared"}, "no start 'shared'. Use one of no_share, random, weave_share"),
+        ({"planner": "local_search", "times": 0.5}, "times is 0.5"),
+        ({"planner": "optimal", "steps": -1}, "steps is -1"),
+        ({"stats": {"rate": 5}}, "is no stats. Give weft.Stats"),
+    ],
+)
+def test_options_of_planners(given: dict[str, Any], said: str) -> None:
+    assert said in str(refused(**given))
+
+
+def test_a_technique_of_one_range_is_refused_for_several() -> None:
+    windows = [weft.Window("10 s", "5 s"), weft.Window("20 s", "5 s")]
+    workload = weft.Workload([weft.Query(f"q{i}", "max(x)", window) for i, window in enumerate(windows)])
+    error = refused(workload=workload, planner="shared", technique="two_stacks")
+    assert "windows of one range" in str(error)
+    assert len(weft.optimize(workload, weft.Stats(100), technique="two_stacks").trees) == 2
+
+
+def test_shares_of_filters_are_checked() -> None:
+    for share in (-0.1, 1.5, math.nan, "half", True):
+        with pytest.raises(weft.BadRequest, match="no share of the rows") as caught:
+            weft.Stats(filters={"x > 1": share})  # type: ignore[dict-item]
+        assert caught.value.remedy
+    with pytest.raises(weft.BadRequest) as caught:
+        weft.Stats(filters={"reflect('a')": 0.5})
+    assert caught.value.field == "stats.filters"

@@ -9,17 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.algebra.partials import Partial, partials
+from weft.queries import expressions as ex
 from weft.queries.window import Window
 from weft.queries.workload import Workload
 from weft.slicing.edges import Classes, reduced
 from weft.slicing.slicers import SLICERS
-from weft.techniques.technique import Demand, total
+from weft.techniques.demand import Demand, demanded, total
+
+Lane = tuple[ex.Expression | None, Demand]
+"""A filter and what its queries ask for."""
+
+
+NOBODY = np.empty(0, np.int64)
+"""The queries of a candidate that is only weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,8 @@ class Candidate:
     classes: Classes
     partials: frozenset[Partial]
     demand: Demand
+    lanes: tuple[Lane, ...] = ()
+    """The demand by filter, where something is known of the filters."""
 
     def __or__(self, other: Candidate) -> Candidate:
         return together((self, other))
@@ -44,38 +53,58 @@ def together(parts: Sequence[Candidate]) -> Candidate:
         reduced(edge_class for part in parts for edge_class in part.classes),
         frozenset().union(*(part.partials for part in parts)),
         total([part.demand for part in parts]),
+        joined([lane for part in parts for lane in part.lanes]),
     )
 
 
-def candidates(workload: Workload, queries: npt.NDArray[np.int64], slicing: str) -> list[Candidate]:
-    """Queries of one kin, those with the same edges together, in order of their first query."""
+def joined(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """Demands of the same filter added up."""
+    by_filter: dict[ex.Expression | None, list[Demand]] = {}
+    for where, demand in lanes:
+        by_filter.setdefault(where, []).append(demand)
+    return tuple((where, total(demands)) for where, demands in by_filter.items())
+
+
+def candidates(
+    workload: Workload,
+    queries: npt.NDArray[np.int64],
+    slicing: str,
+    lanes: bool = False,
+    one_range: bool = False,
+    alone: bool = False,
+) -> list[Candidate]:
+    """Queries of one kin, those with the same edges together, in order of their first query.
+
+    `lanes` keeps filters apart, `one_range` keeps ranges apart, and `alone` keeps everybody apart.
+    """
     classes_of, signature = _signatures(workload, queries, slicing)
     needed = _partials_of_prototypes(workload)
-    # few signatures fit 16 bits, which numpy sorts in linear time
-    order = np.argsort(signature.astype(np.int16) if len(classes_of) < 1 << 15 else signature, kind="stable")
-    borders = np.cumsum(np.bincount(signature, minlength=len(classes_of)))[:-1]
+    group = signature
+    if alone:
+        group = np.arange(len(queries))
+    elif one_range:
+        group = _alike((signature, workload.ranges[queries]))[1]
+    count = int(group.max()) + 1
+    # few groups fit 16 bits, which numpy sorts in linear time
+    order = np.argsort(group.astype(np.int16) if count < 1 << 15 else group, kind="stable")
+    borders = np.cumsum(np.bincount(group, minlength=count))[:-1]
     found = []
-    for classes, piece in zip(classes_of, np.split(order, borders), strict=True):
+    for piece in np.split(order, borders):
         positions = queries[piece]
         partials_ = frozenset().union(*(needed[i] for i in np.unique(workload.prototype[positions])))
-        demand = _demand(workload.ranges[positions], workload.slides[positions])
-        found.append(Candidate(positions, classes, partials_, demand))
+        demand = demanded(workload.ranges[positions], workload.slides[positions])
+        kept = _lanes(workload, positions) if lanes else ()
+        found.append(Candidate(positions, classes_of[signature[piece[0]]], partials_, demand, kept))
     return sorted(found, key=lambda candidate: int(candidate.queries[0]))
 
 
-def singletons(workload: Workload, queries: npt.NDArray[np.int64], slicing: str) -> list[Candidate]:
-    """A candidate for every query of one kin, in order."""
-    classes_of, signature = _signatures(workload, queries, slicing)
-    needed = _partials_of_prototypes(workload)
-    return [
-        Candidate(
-            queries[i : i + 1],
-            classes_of[number],
-            needed[workload.prototype[queries[i]]],
-            _demand(workload.ranges[queries[i : i + 1]], workload.slides[queries[i : i + 1]]),
-        )
-        for i, number in enumerate(signature.tolist())
-    ]
+def _lanes(workload: Workload, positions: npt.NDArray[np.int64]) -> tuple[Lane, ...]:
+    prototype = workload.prototype[positions]
+    lanes = []
+    for number in np.unique(prototype).tolist():
+        here = positions[prototype == number]
+        lanes.append((workload.prototypes[number].where, demanded(workload.ranges[here], workload.slides[here])))
+    return joined(lanes)
 
 
 def _signatures(
@@ -118,19 +147,3 @@ def _partials_of_prototypes(workload: Workload) -> list[frozenset[Partial]]:
         frozenset(partial for aggregate in prototype.aggregates for partial in partials(aggregate))
         for prototype in workload.prototypes
     ]
-
-
-def _demand(ranges: npt.NDArray[np.int64], slides: npt.NDArray[np.int64]) -> Demand:
-    """What windows of these ranges and slides ask for."""
-    distinct, which = np.unique(slides, return_inverse=True)
-    overlap = answers = Fraction(0)
-    for number, slide in enumerate(distinct.tolist()):
-        chosen = ranges if len(distinct) == 1 else ranges[which == number]
-        overlap += Fraction(_sum(chosen), slide)
-        answers += Fraction(len(chosen), slide)
-    return Demand(len(ranges), overlap, answers, int(ranges.max()), (ranges,))
-
-
-def _sum(numbers: npt.NDArray[np.int64]) -> int:
-    """A sum that does not overflow."""
-    return (int((numbers >> 32).sum()) << 32) + int((numbers & 0xFFFF_FFFF).sum())

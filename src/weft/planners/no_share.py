@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.planners.candidates import Candidate
+from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 
 
-def no_share(queries: Sequence[Candidate], price: Price) -> list[Candidate]:
+def no_share(queries: Sequence[Candidate], price: Price) -> Grouping:
     """Every query for itself."""
-    return list(queries)
+    return Grouping(queries)
+
+
+PLANNER = Planner("no_share", "No Share", "Guirguis et al., CIKM 2011, as the baseline", no_share, alone=True)

@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
-from weft.algebra.partials import partials
 from weft.errors import BadRequest
-from weft.planners.candidates import Candidate, candidates, singletons
-from weft.planners.no_share import no_share
-from weft.planners.prices import PRICES, Price, choose_techniques
-from weft.planners.shared import shared
-from weft.planners.weave_share import weave_share
-from weft.plans.kin import kin
-from weft.plans.plan import Plan, Tree
+from weft.planners import (
+    contiguous,
+    exhaustive,
+    insert_then_weave,
+    local_search,
+    no_share,
+    optimal,
+    pairing,
+    random,
+    shared,
+    tri_weave,
+    weave_share,
+)
+from weft.planners.families import Family, cost, families
+from weft.planners.planner import Planner
+from weft.planners.prices import PRICES, UNPAYABLE, choose_techniques
+from weft.plans.plan import Plan
 from weft.plans.stats import Stats
 from weft.queries.workload import Workload
 from weft.slicing.slicers import SLICERS
-from weft.techniques import why_not
-from weft.techniques.technique import Technique
 
-Planner = Callable[[Sequence[Candidate], Price], list[Candidate]]
-PLANNERS: Mapping[str, Planner] = {"no_share": no_share, "shared": shared, "weave_share": weave_share}
+PLANNERS: Mapping[str, Planner] = {
+    planner.name: planner
+    for planner in (
+        no_share.PLANNER,
+        shared.PLANNER,
+        random.PLANNER,
+        insert_then_weave.PLANNER,
+        local_search.PLANNER,
+        exhaustive.PLANNER,
+        weave_share.PLANNER,
+        tri_weave.PLANNER,
+        pairing.PLANNER,
+        contiguous.PLANNER,
+        optimal.PLANNER,
+    )
+}
 _COMPARED = ("no_share", "shared")
 _COMPARED_UP_TO = 20_000
 """Queries up to which the alternatives are priced too: pricing every query alone takes longer than planning."""
@@ -40,90 +57,91 @@ def optimize(
     technique: str = "auto",
     slicing: str = "pairs",
     price: str = "operations",
+    **options: object,
 ) -> Plan:
-    """Decide which queries share what, and how slices become answers."""
-    stats = stats or Stats()
-    _one_of(planner, PLANNERS, "planner")
-    _one_of(slicing, SLICERS, "slicing")
-    _one_of(price, PRICES, "price")
-    techniques = choose_techniques(technique)
-    if not isinstance(workload, Workload):
-        raise BadRequest(f"{workload!r} is no workload", field="workload", remedy="Give weft.Workload([...])")
-    if not len(workload):
-        raise BadRequest("the workload is empty", field="workload", remedy="Give at least one query")
-    families = [_family(workload, stats, queries, slicing, price, techniques) for queries in kin(workload)]
-    trees = [tree for family in families for tree in _trees(family, planner)]
-    alternatives = []
-    if len(workload) <= _COMPARED_UP_TO:
-        alternatives = [
-            (name, sum((_cost(family, name) for family in families), Fraction(0)))
-            for name in _COMPARED
-            if name != planner
-        ]
-    in_order = tuple(sorted(trees, key=lambda tree: int(tree.queries[0])))
-    return Plan(workload, stats, in_order, planner, slicing, price, "events", tuple(alternatives))
+    """Decide which queries share what, and how slices become answers.
+
+    `options` are the planner's own: `weft.planners.PLANNERS[planner].options` names them.
+    """
+    return Request(workload, stats or Stats(), planner, technique, slicing, price, options).plan()
 
 
 @dataclass(frozen=True)
-class _Family:
-    """The queries of one kin, each alone and collapsed, and their price."""
+class Request:
+    """What is asked of a planner, checked."""
 
-    price: Price
-    alone: Callable[[], Sequence[Candidate]]
-    collapsed: Sequence[Candidate]
+    workload: Workload
+    stats: Stats
+    planner: str = "weave_share"
+    technique: str = "auto"
+    slicing: str = "pairs"
+    price: str = "operations"
+    options: Mapping[str, object] = field(default_factory=dict)
 
-    def start(self, planner: str) -> Sequence[Candidate]:
-        """What a planner starts from: the queries themselves only where none may be shared."""
-        return self.alone() if planner == "no_share" else self.collapsed
+    def __post_init__(self) -> None:
+        one_of(self.planner, PLANNERS, "planner")
+        one_of(self.slicing, SLICERS, "slicing")
+        one_of(self.price, PRICES, "price")
+        choose_techniques(self.technique)
+        for name in self.options:
+            known = PLANNERS[self.planner].options
+            if name not in known:
+                takes = f"it takes {', '.join(known)}" if known else "it takes none"
+                raise BadRequest(f"{self.planner} has no option '{name}'", field="planner", remedy=f"Drop it: {takes}")
+        if not isinstance(self.workload, Workload):
+            raise BadRequest(f"{self.workload!r} is no workload", field="workload", remedy="Give weft.Workload([...])")
+        if not isinstance(self.stats, Stats):
+            raise BadRequest(f"{self.stats!r} is no stats", field="stats", remedy="Give weft.Stats(rate=..., keys=...)")
+        if not len(self.workload):
+            raise BadRequest("the workload is empty", field="workload", remedy="Give at least one query")
+
+    def families(self) -> list[Family]:
+        """The workload's families under the price that was asked for."""
+        techniques = choose_techniques(self.technique)
+        return families(self.workload, self.stats, self.slicing, PRICES[self.price], techniques)
+
+    def plan(self) -> Plan:
+        """Plan it."""
+        planner, given = PLANNERS[self.planner], self.families()
+        found = [family.grouped(planner, self.options) for family in given]
+        trees = [tree for family, grouped in zip(given, found, strict=True) for tree in family.trees(*grouped)]
+        return Plan(
+            self.workload,
+            self.stats,
+            tuple(sorted(trees, key=lambda tree: int(tree.queries[0]))),
+            planner.name,
+            self.slicing,
+            self.price,
+            planner.feed,
+            tuple(self._alternatives(given)),
+            self.technique,
+            _total(grouping.bound for grouping, _ in found),
+        )
+
+    def _alternatives(self, given: list[Family]) -> Iterable[tuple[str, Fraction]]:
+        """What the baselines would cost."""
+        if len(self.workload) > _COMPARED_UP_TO:
+            return
+        for name in _COMPARED:
+            if name != self.planner:
+                found = (family.grouped(PLANNERS[name], {}) for family in given)
+                spent = sum((cost(grouping.trees, price) for grouping, price in found), Fraction(0))
+                if spent < UNPAYABLE:
+                    yield name, spent
 
 
-def _family(
-    workload: Workload,
-    stats: Stats,
-    positions: npt.NDArray[np.int64],
-    slicing: str,
-    price: str,
-    techniques: tuple[Technique, ...],
-) -> _Family:
-    first = positions[0]
-    grouped = bool(workload.prototypes[workload.prototype[first]].group_by)
-    pricing = PRICES[price](stats, stats.keys if grouped else 1, bool(workload.counts_rows[first]), techniques)
-    collapsed = candidates(workload, positions, slicing)
-    for candidate in collapsed:
-        if not pricing.admissible(candidate):
-            _refuse_techniques(workload, candidate, pricing)
-    return _Family(pricing, lambda: singletons(workload, positions, slicing), collapsed)
+def _total(bounds: Iterable[Fraction | None]) -> Fraction | None:
+    """The sum of bounds, where all are known."""
+    found = Fraction(0)
+    for bound in bounds:
+        if bound is None:
+            return None
+        found += bound
+    return found
 
 
-def _refuse_techniques(workload: Workload, candidate: Candidate, price: Price) -> None:
-    """Name a query that none of the allowed techniques can serve, and why."""
-    for position in candidate.queries:
-        query = workload[int(position)]
-        needed = [partial for aggregate in query.aggregates for partial in partials(aggregate)]
-        for technique in price.techniques:
-            reason = why_not(technique, needed, price.stats.types)
-            if reason is not None:
-                raise BadRequest(
-                    f"{technique.name} cannot be used: {reason}",
-                    query=query.id,
-                    field="technique",
-                    remedy='Use technique="auto", or Stats(types={column: type}) where the type is an exact one',
-                )
-
-
-def _trees(family: _Family, planner: str) -> list[Tree]:
-    return [family.price.tree(candidate) for candidate in PLANNERS[planner](family.start(planner), family.price)]
-
-
-def _cost(family: _Family, planner: str) -> Fraction:
-    """What a planner's plan would cost. Trees that differ in their positions alone are priced once."""
-    trees = PLANNERS[planner](family.start(planner), family.price)
-    alike = Counter((tree.classes, tree.partials, tree.demand) for tree in trees)
-    nobody = np.empty(0, np.int64)
-    return sum((count * family.price.cost(Candidate(nobody, *parts)) for parts, count in alike.items()), Fraction(0))
-
-
-def _one_of(name: str, known: Mapping[str, object], field: str) -> None:
+def one_of(name: str, known: Mapping[str, object], field: str) -> None:
+    """Refuse a name that is not known, and suggest one that is."""
     if name not in known:
         near = difflib.get_close_matches(str(name), known, 1)
         raise BadRequest(

@@ -1,16 +1,24 @@
 """Prices: what a tree costs, and which technique makes it cheapest.
 
-`operations` is the cost model of Weave Share (Guirguis et al., CIKM 2011, equations 1 to 3):
+The cost model is that of Weave Share (Guirguis et al., CIKM 2011, equations 1 to 3):
 
     C(tree) = rate + E x Omega        E edges per second, Omega final-aggregation operations per edge
     C(plan) = sum over its trees
 
 With `Stats(keys=k)` every edge closes a slice in each of the k groups that have a row (at most one per row), so the
-second term is E x groups x Omega. With one key and `technique="panes"` the cost is exactly that of the paper.
+second term is E x groups x Omega. With one key and a technique of the papers, `operations` is exactly their cost; its
+variants `quick` and `refined` read Omega as `techniques/omega.py` says, and `refined` expects k (1 - (1 - 1/k)^n) of k
+groups in a slice of n rows.
+
+Where `Stats(filters=...)` says how many rows pass which filter, a tree reads the rows that pass one of its filters, and
+every filter's partials arrive as often as there are shards for it at an edge (see `shards.py`):
+
+    C(tree) = rate x passing + E x groups x sum of shards x Omega, over its filters
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,14 +26,23 @@ from functools import lru_cache
 
 from weft.algebra.partials import Partial
 from weft.errors import BadRequest
+from weft.planners import shards
 from weft.planners.candidates import Candidate
 from weft.plans.plan import Tree
 from weft.plans.stats import Stats
+from weft.queries import expressions as ex
 from weft.slicing.density import density
+from weft.slicing.edges import Classes
 from weft.techniques import BY_NAME, TECHNIQUES, why_not
+from weft.techniques.demand import Demand
 from weft.techniques.technique import Technique
 
 SECOND = 1_000_000
+
+UNPAYABLE = Fraction(1 << 200)
+"""The price of a tree that no technique serves."""
+_HARDLY_ANY = 1e-9
+"""Shards at an edge of a filter that nobody passes."""
 
 
 @dataclass(frozen=True)
@@ -37,38 +54,87 @@ class Price:
     """Groups of the candidate's kin: `stats.keys`, or 1 where nothing is grouped by."""
     counts_rows: bool
     techniques: tuple[Technique, ...]
+    reading: str = "paper"
+    """How Omega is read: paper, quick or refined."""
+    fed: Fraction | None = None
+    """Partials per second that every tree reads instead of the rows, where shared slices feed them."""
 
     def per_second(self, per_tick: Fraction) -> Fraction:
         """Edges per second from edges per tick: a microsecond, or a row."""
         return per_tick * (self.stats.rate if self.counts_rows else SECOND)
 
+    def edges_per_tick(self, classes: Classes) -> Fraction:
+        """Edges per tick of the union of some classes."""
+        return density(classes)
+
     def groups(self, edge_rate: Fraction) -> Fraction:
-        """Groups that have a row between two edges, at most."""
-        return Fraction(1) if self.keys == 1 else min(Fraction(self.keys), self.stats.rate / edge_rate)
+        """Groups that have a row between two edges: at most, or expected."""
+        if self.keys == 1:
+            return Fraction(1)
+        rows = self.stats.rate / edge_rate
+        if self.reading == "refined":
+            return Fraction(self.keys * -_power_less_one(1 - 1 / self.keys, float(rows)))
+        return min(Fraction(self.keys), rows)
+
+    @property
+    def base_rate(self) -> Fraction:
+        """What a tree reads per second: all rows, or the shared slices' partials."""
+        return self.stats.rate if self.fed is None else self.fed
+
+    def input_rate(self, candidate: Candidate) -> Fraction:
+        """What a tree reads per second, less the rows that pass none of its filters."""
+        return self.base_rate * self.passing(candidate)
+
+    def passing(self, candidate: Candidate) -> Fraction:
+        """The share of rows that pass one of the candidate's filters."""
+        shares = self.shares(candidate)
+        return Fraction(shards.passing(shares)) if shares and len(shares) == len(candidate.lanes) else Fraction(1)
+
+    def refusal(self, technique: Technique, candidate: Candidate) -> str | None:
+        """Why a technique cannot serve a candidate; None if it can."""
+        if technique.one_range and candidate.demand.has_many_ranges:
+            return "it serves windows of one range, and here are several"
+        return _refusal(technique, candidate.partials, self.stats)
 
     def admissible(self, candidate: Candidate) -> list[Technique]:
         """The techniques that can serve all of the candidate's partials."""
-        return [t for t in self.techniques if _refusal(t, candidate.partials, self.stats) is None]
+        return [technique for technique in self.techniques if self.refusal(technique, candidate) is None]
 
-    def final_cost(self, candidate: Candidate) -> Fraction:
+    def operations(self, candidate: Candidate, per_tick: Fraction) -> dict[str, Fraction]:
+        """Omega under each admissible technique, for edges per tick."""
+        arriving = self._arriving(candidate, per_tick)
+        return {
+            technique.name: sum(
+                (times * technique.operations(demand, per_tick * times, self.reading) for times, demand in arriving),
+                Fraction(0),
+            )
+            for technique in self.admissible(candidate)
+        }
+
+    def final_cost(self, candidate: Candidate, per_tick: Fraction | None = None) -> Fraction:
         """The final aggregation's operations per second, by the cheapest technique."""
-        per_tick = density(candidate.classes)
-        omega = min(technique.operations(candidate.demand, per_tick) for technique in self.admissible(candidate))
+        per_tick = self.edges_per_tick(candidate.classes) if per_tick is None else per_tick
+        omegas = self.operations(candidate, per_tick)
+        if not omegas:
+            return UNPAYABLE
         edge_rate = self.per_second(per_tick)
-        return edge_rate * self.groups(edge_rate) * omega
+        return edge_rate * self.groups(edge_rate) * min(omegas.values())
 
-    def cost(self, candidate: Candidate) -> Fraction:
-        """What the candidate costs as a tree of its own: a pass over the rows, and the final aggregation."""
-        return self.stats.rate + self.final_cost(candidate)
+    def cost(self, candidate: Candidate, per_tick: Fraction | None = None) -> Fraction:
+        """What the candidate costs as a tree of its own: a pass over the rows, and the final aggregation.
+
+        `per_tick` is its edges per tick, where somebody has counted them already.
+        """
+        return self.input_rate(candidate) + self.final_cost(candidate, per_tick)
 
     def tree(self, candidate: Candidate) -> Tree:
         """The candidate as a tree, with the reasons why the other techniques were not chosen."""
-        per_tick = density(candidate.classes)
-        omegas = {t.name: t.operations(candidate.demand, per_tick) for t in self.admissible(candidate)}
+        per_tick = self.edges_per_tick(candidate.classes)
+        omegas = self.operations(candidate, per_tick)
         best = min(omegas, key=lambda name: omegas[name])
         lost = []
         for technique in self.techniques:
-            refusal = _refusal(technique, candidate.partials, self.stats)
+            refusal = self.refusal(technique, candidate)
             if refusal is not None:
                 lost.append((technique.name, refusal))
             elif technique.name != best:
@@ -79,11 +145,35 @@ class Price:
             candidate.queries,
             candidate.classes,
             best,
+            self.input_rate(candidate),
             edge_rate,
             self.groups(edge_rate),
             omegas[best],
             tuple(lost),
         )
+
+    def shares(self, candidate: Candidate) -> dict[ex.Expression, float]:
+        """The share of rows that passes each filter, where all that differ are known."""
+        return {
+            where: float(self.stats.filters.get(ex.to_sql(where), 1))
+            for where, _ in candidate.lanes
+            if where is not None
+        }
+
+    def _arriving(self, candidate: Candidate, per_tick: Fraction) -> list[tuple[Fraction, Demand]]:
+        """How many partials arrive at an edge for each filter, and what its queries ask of them."""
+        shares = self.shares(candidate)
+        if not shares:
+            return [(Fraction(1), candidate.demand)]
+        edge_rate = self.per_second(per_tick)
+        rows = float(self.stats.rate / edge_rate / self.groups(edge_rate))
+        found = shards.expected(shares, rows)
+        return [(Fraction(max(found[where], _HARDLY_ANY)), demand) for where, demand in candidate.lanes]
+
+
+def _power_less_one(base: float, exponent: float) -> float:
+    """base^exponent - 1, without cancellation."""
+    return math.expm1(exponent * math.log(base))
 
 
 @lru_cache(maxsize=4096)
@@ -92,7 +182,7 @@ def _refusal(technique: Technique, partials: frozenset[Partial], stats: Stats) -
 
 
 def choose_techniques(name: str) -> tuple[Technique, ...]:
-    """The techniques that `technique=` allows: all of them, or one."""
+    """The techniques that `technique=` allows: all of them that run, or one."""
     if name == "auto":
         return TECHNIQUES
     if name not in BY_NAME:
@@ -101,4 +191,14 @@ def choose_techniques(name: str) -> tuple[Technique, ...]:
 
 
 Pricing = Callable[[Stats, int, bool, tuple[Technique, ...]], Price]
-PRICES: Mapping[str, Pricing] = {"operations": Price}
+
+
+def _reading(reading: str) -> Pricing:
+    return lambda stats, keys, counts_rows, techniques: Price(stats, keys, counts_rows, techniques, reading)
+
+
+PRICES: Mapping[str, Pricing] = {
+    "operations": _reading("paper"),
+    "quick": _reading("quick"),
+    "refined": _reading("refined"),
+}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 
-from weft.planners.candidates import Candidate
+from weft.planners.candidates import Candidate, together
+from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 
 
-def shared(queries: Sequence[Candidate], price: Price) -> list[Candidate]:
+def shared(queries: Sequence[Candidate], price: Price) -> Grouping:
     """All queries that can share a tree, in one."""
-    return [reduce(or_, queries)]
+    return Grouping([together(queries)])
+
+
+PLANNER = Planner("shared", "Shared", "Krishnamurthy, Wu and Franklin, SIGMOD 2006", shared)

@@ -3,8 +3,9 @@
     benefit(x, y) = C(x) + C(y) - C(x with y)
 
 Guirguis et al., CIKM 2011, section 5.1 and Figure 2. Ties go to the first pair by smallest query; a merge that saves
-nothing is not made; costs are compared as exact fractions. The table of benefits is kept between merges, so that a
-merge prices only the merged tree against the others (the paper's cost lookup).
+nothing is not made; the best pair is chosen by exact fractions (`forest.py` says how that is made fast). The table of
+benefits is kept between merges, so that a merge weighs only the merged tree against the others (the paper's cost
+lookup); `paper_loop.py` has the loop as it is printed.
 
 Where the rate is so high that every merge must pay, whatever its edges, the outcome is one tree and the loop is
 skipped: a merge saves one pass (`rate`) and never costs more than all that slices cost when everything is shared.
@@ -12,45 +13,109 @@ skipped: a merge saves one pass (`rate`) and never costs more than all that slic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from weft.planners.candidates import Candidate
+import numpy as np
+
+from weft.planners.candidates import NOBODY, Candidate, together
+from weft.planners.forest import Floats, Forest, above, roundings
+from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 from weft.planners.shared import shared
-from weft.slicing.density import density
 from weft.slicing.edges import common_tick
+from weft.techniques.demand import load, total
 
 
-def weave_share(queries: Sequence[Candidate], price: Price) -> list[Candidate]:
-    """Greedy pairwise merging of candidates."""
+def weave_share(queries: Sequence[Candidate], price: Price, guard: bool = False) -> Grouping:
+    """Greedy pairwise merging of candidates. With `guard`, one tree for all where that costs less."""
     if len(queries) > 1 and every_merge_pays(queries, price):
         return shared(queries, price)
-    trees: list[Candidate | None] = list(queries)
-    costs = [price.cost(tree) for tree in queries]
-    benefits: dict[tuple[int, int], tuple[Fraction, Candidate]] = {}
+    forest = Forest(queries, price)
+    weave(forest)
+    if guard and price.cost(together(queries)) < sum(forest.cost(i) for i in np.flatnonzero(forest.alive).tolist()):
+        return shared(queries, price)
+    return Grouping(forest.candidates())
 
-    def weigh(i: int, j: int) -> None:
-        left, right = trees[i], trees[j]
-        if left is not None and right is not None:
-            merged = left | right
-            benefits[i, j] = costs[i] + costs[j] - price.cost(merged), merged
 
-    for i in range(len(trees)):
-        for j in range(i + 1, len(trees)):
-            weigh(i, j)
-    while benefits:
-        (i, j), (benefit, merged) = max(benefits.items(), key=lambda item: (item[1][0], (-item[0][0], -item[0][1])))
+def weave(forest: Forest, dirty: Iterable[int] | None = None) -> list[Fraction]:
+    """Merge while something is saved, and return what each merge saved.
+
+    With `dirty`, only merges that involve one of these trees, or a tree that has been merged, are considered.
+    """
+    # ceilings[i, j]: merging i and j saves at most this; both halves are kept, so that a column can be read as a row
+    ceilings = np.full((len(forest), len(forest)), -np.inf)
+    for i in range(len(forest)) if dirty is None else dirty:
+        first = i + 1 if dirty is None else 0
+        ceilings[i, first:] = forest.ceilings(i, first)
+    ceilings = np.maximum(ceilings, ceilings.T)
+    best = ceilings.max(axis=1, initial=-np.inf)
+    stale = np.zeros(len(forest), bool)
+    known: dict[tuple[int, int], Fraction] = {}
+    saved = []
+    while len(forest) and best.max() > 0:
+        rows = np.flatnonzero(stale & (best >= best.max() - 2 * forest.slack))
+        if len(rows):
+            best[rows], stale[rows] = ceilings[rows].max(axis=1), False
+            continue
+        pairs = _leading(ceilings, best, float(best.max()) - 2 * forest.slack)
+        unsure = [] if forest.tight else [pair for pair in pairs if pair not in known]
+        for i, j in unsure:
+            known[i, j] = forest.benefit(i, j)
+            ceilings[i, j] = ceilings[j, i] = above(known[i, j])
+        if unsure:
+            stale[[number for pair in unsure for number in pair]] = True
+            continue
+        if len(pairs) > _TIED:
+            pairs = _standing_out(forest, pairs)
+        benefits = [known.get(pair) or forest.benefit(*pair) for pair in pairs]
+        # the largest benefit, and of several the first pair
+        benefit, (i, j) = max(zip(benefits, pairs, strict=True), key=lambda found: (found[0], *(-k for k in found[1])))
         if benefit <= 0:
             break
-        trees[i], trees[j] = merged, None
-        costs[i] = price.cost(merged)
-        for pair in [pair for pair in benefits if i in pair or j in pair]:
-            del benefits[pair]
-        for k in range(len(trees)):
-            if k != i and trees[k] is not None:
-                weigh(min(i, k), max(i, k))
-    return [tree for tree in trees if tree is not None]
+        saved.append(benefit)
+        forest.merge(i, j)
+        known = {pair: benefit for pair, benefit in known.items() if not {i, j} & set(pair)}
+        # what was best with i or j may not be any more; it is looked up again when it matters
+        stale |= (ceilings[i] == best) | (ceilings[j] == best)
+        ceilings[j] = ceilings[:, j] = -np.inf
+        ceilings[i] = ceilings[:, i] = found = forest.ceilings(i)
+        stale &= found < best
+        best = np.maximum(best, found)
+        best[i], best[j], stale[i], stale[j] = found.max(), -np.inf, False, False
+        if 4 * np.count_nonzero(forest.alive) < 3 * len(forest):
+            kept = forest.compact()
+            number = np.cumsum(kept) - 1
+            known = {(int(number[i]), int(number[j])): benefit for (i, j), benefit in known.items()}
+            ceilings, best, stale = ceilings[np.ix_(kept, kept)], best[kept], stale[kept]
+    return saved
+
+
+_TIED = 8
+"""So many benefits that agree to the last digit of the longest float are taken to be equal."""
+_MANY = 256
+"""So many that agree to the last digit of an ordinary float, likewise."""
+
+
+def _leading(ceilings: Floats, best: Floats, least: float) -> list[tuple[int, int]]:
+    """The pairs whose ceilings are not below `least`, in order; not many more than `_MANY`."""
+    found: list[tuple[int, int]] = []
+    for i in np.flatnonzero(best >= least).tolist():
+        found += [(i, i + 1 + j) for j in np.flatnonzero(ceilings[i, i + 1 :] >= least).tolist()]
+        if len(found) > _MANY:
+            break
+    return found
+
+
+def _standing_out(forest: Forest, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of many pairs with all but the same benefit, the few that may have the largest: the first one, where all tie."""
+    if len(pairs) > _MANY:
+        return pairs[:1]
+    found = forest.sharpened(pairs)
+    least = found.max() - 2 * forest.slack * (roundings(np.longdouble) / roundings(np.float64))
+    kept = [pair for pair, value in zip(pairs, found, strict=True) if value >= least]
+    return kept if len(kept) <= _TIED else kept[:1]
 
 
 def every_merge_pays(queries: Sequence[Candidate], price: Price) -> bool:
@@ -60,14 +125,23 @@ def every_merge_pays(queries: Sequence[Candidate], price: Price) -> bool:
     folding them naively is cheaper than answering them: such candidates are left to the loop. What remains of a
     merged tree's cost is at most that of all queries together at the most edges they could have.
     """
-    together = queries[0].demand
-    for query in queries[1:]:
-        together += query.demand
-    if any(query.demand.overlap < query.demand.queries for query in queries):
+    demand = total([query.demand for query in queries])
+    omegas = [technique.omega for technique in price.techniques]
+    if any(omega.floor is None or omega.by_range or not omega.monotone for omega in omegas):
+        return False
+    if any(query.lanes or query.demand.overlap < query.demand.queries for query in queries):
         return False
     edges = [edge_class for query in queries for edge_class in query.classes]
-    most = min(Fraction(1, common_tick(edges)), sum((density(query.classes) for query in queries), Fraction(0)))
+    apart = sum((price.edges_per_tick(query.classes) for query in queries), Fraction(0))
+    most = min(Fraction(1, common_tick(edges)), apart)
     per_second = price.per_second(most)
-    all_partials = Candidate(queries[0].queries, (), frozenset().union(*(q.partials for q in queries)), together)
-    slices = min(technique.per_slice(together, most) for technique in price.admissible(all_partials))
-    return price.stats.rate > per_second * min(Fraction(price.keys), price.stats.rate / per_second) * slices
+    everything = Candidate(NOBODY, (), frozenset().union(*(query.partials for query in queries)), demand)
+    slices_only = replace(load(demand, most), due=0)
+    admissible = price.admissible(everything)
+    if not admissible:
+        return False
+    operations = min(technique.omega.read(price.reading)(slices_only) for technique in admissible)
+    return bool(price.base_rate > per_second * price.groups(per_second) * operations)
+
+
+PLANNER = Planner("weave_share", "Weave Share", "Guirguis et al., CIKM 2011", weave_share, options=("guard",))

@@ -27,20 +27,27 @@ from weft.queries.workload import Workload
 from weft.slicing.slicers import SLICERS
 from weft.techniques import BY_NAME
 
-FORMAT = 1
+FORMAT = 2
 _LONGEST = 1_000_000
 """Characters of an expression: written out in full, it is longer than a person may have written it."""
 
 
 def encode(plan: Plan) -> str:
     """The plan as JSON."""
-    stats = {"rate": str(plan.stats.rate), "keys": plan.stats.keys, "types": dict(plan.stats.types)}
+    stats = {
+        "rate": str(plan.stats.rate),
+        "keys": plan.stats.keys,
+        "types": dict(plan.stats.types),
+        "filters": {where: str(share) for where, share in plan.stats.filters.items()},
+    }
     document = {
         "format": FORMAT,
         "planner": plan.planner,
         "slicing": plan.slicing,
         "price": plan.price,
         "feed": plan.feed,
+        "technique": plan.technique,
+        "bound": None if plan.bound is None else str(plan.bound),
         "stats": stats,
         "alternatives": [[name, str(cost)] for name, cost in plan.alternatives],
         "workload": _workload(plan.workload),
@@ -60,13 +67,20 @@ def decode(text: str) -> Plan:
         stats = document["stats"]
         plan = Plan(
             _read_workload(document["workload"]),
-            Stats(_fraction(stats["rate"]), stats["keys"], stats["types"]),
+            Stats(
+                _fraction(stats["rate"]),
+                stats["keys"],
+                stats["types"],
+                {where: _fraction(share) for where, share in stats["filters"].items()},
+            ),
             tuple(_read_tree(tree) for tree in document["trees"]),
             document["planner"],
             document["slicing"],
             document["price"],
             document["feed"],
             tuple((name, _fraction(cost)) for name, cost in document["alternatives"]),
+            document["technique"],
+            None if document["bound"] is None else _fraction(document["bound"]),
         )
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BadRequest(
@@ -115,6 +129,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "queries": tree.queries.tolist(),
         "slices": [list(edge_class) for edge_class in tree.slices],
         "technique": tree.technique,
+        "input_rate": str(tree.input_rate),
         "edge_rate": str(tree.edge_rate),
         "groups": str(tree.groups),
         "operations": str(tree.operations),
@@ -127,6 +142,7 @@ def _read_tree(document: dict[str, Any]) -> Tree:
         np.array(document["queries"], np.int64),
         tuple((int(modulus), int(residue)) for modulus, residue in document["slices"]),
         document["technique"],
+        _fraction(document["input_rate"]),
         _fraction(document["edge_rate"]),
         _fraction(document["groups"]),
         _fraction(document["operations"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from weft.plans.kin import kin
 from weft.plans.plan import Plan, Tree
 from weft.queries import durations
 from weft.queries import expressions as ex
@@ -59,18 +60,26 @@ def _head(plan: Plan) -> list[str]:
         others.append(f"Spark's window() {number(copies)} row copies/s")
     if others:
         found.append(_line("instead of", "   ".join(others)))
+    if plan.gap is not None:
+        found.append(_line("bound", _certificate(plan.gap)))
     return found
 
 
+def _certificate(gap: Fraction) -> str:
+    """How good the plan is known to be.
+
+    >>> _certificate(Fraction(0)), _certificate(Fraction(8, 1000))
+    ('no plan costs less', 'within 0.8 % of the best possible')
+    """
+    return "no plan costs less" if gap == 0 else f"within {number(gap * 100)} % of the best possible"
+
+
 def _passes(plan: Plan) -> str:
-    if plan.feed == "events":
-        count = len(plan.trees)
-        return (
-            f"{count} {'pass' if count == 1 else 'passes'} over the rows, one for each tree"
-            if count > 1
-            else ("1 pass over the rows")
-        )
-    return f"1 pass over the rows into shared slices, {number(plan.feed_rate)} edges/s, that feed every tree"
+    count = len(plan.trees) if plan.feed == "events" else len(kin(plan.workload))
+    passes = f"{count} {'pass' if count == 1 else 'passes'} over the rows"
+    if plan.feed == "slices":
+        return f"{passes} into shared slices, {number(plan.feeding_cost)} operations/s, that feed the trees"
+    return f"{passes}, one for each tree" if count > 1 else passes
 
 
 def _copies(plan: Plan) -> Fraction | None:
@@ -84,11 +93,10 @@ def _copies(plan: Plan) -> Fraction | None:
 
 def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     workload = plan.workload
-    rate = plan.stats.rate if plan.feed == "events" else plan.feed_rate
     groups = "" if tree.groups == 1 else f" x {number(tree.groups)}"
     yield _line(
         f"t{position}",
-        f"{number(rate + tree.final_cost)} = {number(rate)} + {number(tree.edge_rate)}{groups} x "
+        f"{number(tree.cost)} = {number(tree.input_rate)} + {number(tree.edge_rate)}{groups} x "
         f"{number(tree.operations)}",
     )
     first = workload[int(tree.queries[0])]
@@ -105,7 +113,7 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     if len(tree.queries) > _SHOWN:
         yield _line("", f"and {len(tree.queries) - _SHOWN:,} more")
     technique = BY_NAME[tree.technique]
-    yield _line("  final", f"{technique.name}: {technique.formula} = {number(tree.operations)}")
+    yield _line("  final", f"{technique.name}: {technique.omega.formula} = {number(tree.operations)}")
     yield _line("", f"[{technique.first_appeared}]")
     for name, reason in tree.lost:
         yield _line("  not", f"{name}: {reason}")

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from weft.plans.kin import kin
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
 from weft.queries.workload import Workload
@@ -29,6 +30,8 @@ class Tree:
     slices: Classes
     """The edge classes between which the tree's slices lie, in microseconds (or rows)."""
     technique: str
+    input_rate: Fraction
+    """What the tree reads per second: rows, or partials of the slices that feed it."""
     edge_rate: Fraction
     """Edges per second (or per row, for windows of rows)."""
     groups: Fraction
@@ -43,8 +46,13 @@ class Tree:
         """Operations per second of the final aggregation: edge rate x groups x Omega."""
         return self.edge_rate * self.groups * self.operations
 
+    @property
+    def cost(self) -> Fraction:
+        """Operations per second: what the tree reads, and its final aggregation."""
+        return self.input_rate + self.final_cost
+
     def _parts(self) -> tuple[object, ...]:
-        numbers = (self.edge_rate, self.groups, self.operations)
+        numbers = (self.input_rate, self.edge_rate, self.groups, self.operations)
         return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost)
 
     def __eq__(self, other: object) -> bool:
@@ -68,25 +76,27 @@ class Plan:
     """What the trees read: `events`, a pass over the data each; or `slices`, one pass that cuts at all trees' edges."""
     alternatives: tuple[tuple[str, Fraction], ...] = ()
     """Other planners' costs for the same workload, stats and price."""
+    technique: str = "auto"
+    """The technique that was asked for."""
+    bound: Fraction | None = None
+    """What any plan of this workload, stats and price costs at least, where the planner has proved it."""
 
     @cached_property
     def cost(self) -> Fraction:
-        """Operations per second: what slicing costs, plus the final aggregation of every tree."""
-        return self.slicing_cost + sum((tree.final_cost for tree in self.trees), Fraction(0))
+        """Operations per second: all trees, and the passes over the rows that feed them where they share one."""
+        return self.feeding_cost + sum((tree.cost for tree in self.trees), Fraction(0))
 
     @cached_property
-    def slicing_cost(self) -> Fraction:
-        """Operations per second to make the slices: the rate once per tree, or once and every slice once per tree."""
+    def feeding_cost(self) -> Fraction:
+        """Operations per second to make the slices that feed the trees: a pass over the rows for each kin, or none."""
         if self.feed == "events":
-            return self.stats.rate * len(self.trees)
-        return self.stats.rate + len(self.trees) * self.feed_rate
+            return Fraction(0)
+        return self.stats.rate * len(kin(self.workload))
 
-    @cached_property
-    def feed_rate(self) -> Fraction:
-        """Edges per second of the shared slices that feed the trees."""
-        from weft.slicing.density import density
-
-        return density(edge_class for tree in self.trees for edge_class in tree.slices) * 1_000_000
+    @property
+    def gap(self) -> Fraction | None:
+        """How far above the bound the plan may be, at most: 0 for an optimal plan, None where nothing is proved."""
+        return None if self.bound is None else self.cost / self.bound - 1
 
     def group_by(self, tree: Tree) -> tuple[ex.Expression, ...]:
         """The keys that all queries of a tree group by."""

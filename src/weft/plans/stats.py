@@ -13,26 +13,59 @@ from weft.errors import BadRequest
 
 @dataclass(frozen=True)
 class Stats:
-    """Rows per second, distinct keys of a group-by set, and the Spark types of columns where they are known.
+    """What is known of the stream: rows per second, distinct keys of a group-by set, types of columns, and how
+    large a share of the rows passes which filter.
 
     A type matters where subtraction would lose precision: sums of integers and decimals can use cheaper techniques
-    than sums of floating-point numbers. A column whose type is not given counts as floating-point.
+    than sums of floating-point numbers. A column whose type is not given counts as floating-point. Filters are given
+    as text, `{"price > 100": 0.2}`; a filter that is not given counts as one that every row passes.
     """
 
     rate: Fraction = Fraction(1)
     keys: int = 1
     types: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, Fraction] = field(default_factory=dict)
 
-    def __init__(self, rate: float | Fraction = 1, keys: int = 1, types: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        rate: float | Fraction = 1,
+        keys: int = 1,
+        types: Mapping[str, str] | None = None,
+        filters: Mapping[str, float | Fraction] | None = None,
+    ):
         object.__setattr__(self, "rate", _positive("rate", rate, "rows per second"))
         count = _positive("keys", keys, "distinct keys")
         if count.denominator != 1:
             raise BadRequest(f"{keys!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
         object.__setattr__(self, "keys", int(count))
         object.__setattr__(self, "types", MappingProxyType(dict(types or {})))
+        shares = {_filter(text): _share(text, share) for text, share in (filters or {}).items()}
+        object.__setattr__(self, "filters", MappingProxyType(shares))
+        known = (tuple(sorted(self.types.items())), tuple(sorted(self.filters.items())))
+        object.__setattr__(self, "_hash", hash((self.rate, self.keys, *known)))  # asked for with every price
 
     def __hash__(self) -> int:
-        return hash((self.rate, self.keys, tuple(sorted(self.types.items()))))
+        return self._hash  # type: ignore[attr-defined, no-any-return]  # no field of the value
+
+
+def _filter(text: str) -> str:
+    """A filter as the queries spell it once they are read."""
+    from weft.queries import expressions, parse  # sqlglot is only needed once there is text to read
+
+    try:
+        return expressions.to_sql(parse.expression(text))
+    except BadRequest as error:
+        raise error.within(field="stats.filters") from None
+
+
+def _share(text: str, share: float | Fraction) -> Fraction:
+    if isinstance(share, bool) or not isinstance(share, (int, float, Fraction)) or not 0 <= share <= 1:
+        raise BadRequest(
+            f"{share!r} is no share of the rows",
+            field=f"stats.filters, {text}",
+            remedy="Give a number from 0 to 1, as 0.2 for every fifth row",
+        )
+    return Fraction(repr(share)) if isinstance(share, float) else Fraction(share)
 
 
 def _positive(name: str, value: float | Fraction, unit: str) -> Fraction:

@@ -18,13 +18,15 @@ is ours.
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from weft.algebra.operators import Matrix, combine, combine_one
 from weft.jit import kernel
-from weft.techniques.technique import Demand, Positions, State, Technique
+from weft.techniques.demand import Load
+from weft.techniques.omega import Omega, ceil_log2
+from weft.techniques.technique import Positions, State, Technique
 
 
 def build(operator: int, partials: Matrix, widest: int) -> State:
@@ -92,10 +94,9 @@ def _fold(operator, table, highest, stride, lo, hi, out):
             combine(operator, table, left, table, right, out, j)
 
 
-def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """log2 of the slices in the longest window, + 2."""
-    slices = -(-demand.longest * edge_rate // 1)
-    return Fraction(2 + max(int(slices) - 1, 0).bit_length())
+def _operations(load: Load) -> Any:
+    """A fold per level, and a combine per answer."""
+    return 2 + ceil_log2(load.slices) + load.due
 
 
 TECHNIQUE = Technique(
@@ -106,9 +107,7 @@ TECHNIQUE = Technique(
     time="log2(n) + 2 per slice, 1 per answer",
     space="n (log2(n) + 2)",
     needs=frozenset(),
+    omega=Omega("log2(slices in the longest window) + 2 + answers per edge", _operations, floor=lambda load: load.due),
     build=build,
     fold=fold,
-    per_slice=per_slice,
-    per_answer=1,
-    formula="log2(slices in the longest window) + 2 + answers per edge",
 )

@@ -7,11 +7,10 @@ or two slices.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from weft.algebra.operators import Matrix, combine
 from weft.jit import kernel
-from weft.techniques.technique import Demand, Positions, State, Technique
+from weft.techniques.omega import Omega, overlap
+from weft.techniques.technique import Positions, State, Technique
 
 
 def build(operator: int, partials: Matrix, widest: int) -> State:
@@ -33,11 +32,6 @@ def _fold(operator, partials, lo, hi, out):
             combine(operator, out, j, partials, i, out, j)
 
 
-def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """A slice is folded into range / slide windows of each query."""
-    return demand.overlap
-
-
 TECHNIQUE = Technique(
     name="panes",
     title="Panes (naive final aggregation)",
@@ -46,9 +40,7 @@ TECHNIQUE = Technique(
     time="n - 1 per answer",
     space="n",
     needs=frozenset(),
+    omega=Omega("sum of range/slide", overlap, floor=overlap),
     build=build,
     fold=fold,
-    per_slice=per_slice,
-    per_answer=0,
-    formula="sum of range/slide",
 )

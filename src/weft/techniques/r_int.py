@@ -10,14 +10,16 @@ would keep the rounding error of everything that ever passed.
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from weft.algebra.operators import Matrix, remove
 from weft.algebra.partials import Law
 from weft.jit import kernel
-from weft.techniques.technique import Demand, Positions, State, Technique
+from weft.techniques.demand import Load
+from weft.techniques.omega import Omega
+from weft.techniques.technique import Positions, State, Technique
 
 
 def build(operator: int, partials: Matrix, widest: int) -> State:
@@ -38,9 +40,9 @@ def _fold(sums, lo, hi, out):
         remove(sums, hi[j], sums, lo[j], out, j)
 
 
-def per_slice(demand: Demand, edge_rate: Fraction) -> Fraction:
-    """One addition."""
-    return Fraction(1)
+def _operations(load: Load) -> Any:
+    """One addition per slice, one subtraction per answer."""
+    return 1 + load.due
 
 
 TECHNIQUE = Technique(
@@ -51,9 +53,7 @@ TECHNIQUE = Technique(
     time="1 per slice, 1 per answer",
     space="n + 1",
     needs=frozenset({Law.INVERTIBLE}),
+    omega=Omega("1 + answers per edge", _operations, floor=lambda load: load.due),
     build=build,
     fold=fold,
-    per_slice=per_slice,
-    per_answer=1,
-    formula="1 + answers per edge",
 )

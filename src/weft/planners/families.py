@@ -1,0 +1,118 @@
+"""Families: a workload comes apart into kin, and each kin is planned by itself.
+
+Only queries of one kin can share a tree, so a plan of the whole is the plans of its families side by side, and so are
+its cost and its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.algebra.partials import partials
+from weft.errors import BadRequest
+from weft.planners.candidates import Candidate, candidates
+from weft.planners.planner import Grouping, Planner
+from weft.planners.prices import Price, Pricing
+from weft.plans.kin import kin
+from weft.plans.plan import Tree
+from weft.plans.stats import Stats
+from weft.queries.workload import Workload
+from weft.techniques.technique import Technique
+
+
+@dataclass(frozen=True)
+class Family:
+    """The queries of one kin and their price."""
+
+    workload: Workload
+    positions: npt.NDArray[np.int64]
+    slicing: str
+    price: Price
+
+    @cached_property
+    def collapsed(self) -> Sequence[Candidate]:
+        """The queries, those with the same edges as one candidate."""
+        one_range = all(technique.one_range for technique in self.price.techniques)
+        return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), one_range)
+
+    @cached_property
+    def alone(self) -> Sequence[Candidate]:
+        """A candidate for every query."""
+        return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), alone=True)
+
+    def start(self, planner: Planner) -> Sequence[Candidate]:
+        """What a planner starts from."""
+        found = self.alone if planner.alone else self.collapsed
+        if planner.most is not None and len(found) > planner.most:
+            what = "queries" if planner.alone else "different sets of edges"
+            raise BadRequest(
+                f"{planner.name} takes at most {planner.most} {what}, and here are {len(found):,} that could share",
+                field="planner",
+                remedy=f"Use {planner.instead}",
+            )
+        return found
+
+    def grouped(self, planner: Planner, options: Mapping[str, object]) -> tuple[Grouping, Price]:
+        """What a planner makes of the family, and the price that it planned with."""
+        price = planner.priced(self.collapsed, self.price)
+        return planner.group(self.start(planner), price, **options), price
+
+    def trees(self, grouping: Grouping, price: Price) -> list[Tree]:
+        """The candidates of a grouping as trees; one that no allowed technique can serve is refused."""
+        for candidate in grouping.trees:
+            if not price.admissible(candidate):
+                raise BadRequest(
+                    f"{price.techniques[0].name} cannot be used: {price.refusal(price.techniques[0], candidate)}",
+                    query=self.workload.id(int(candidate.queries[0])),
+                    field="technique",
+                    remedy='Use planner="weave_share", which keeps such queries apart, or technique="auto"',
+                )
+        return [price.tree(candidate) for candidate in grouping.trees]
+
+
+def families(
+    workload: Workload, stats: Stats, slicing: str, pricing: Pricing, techniques: tuple[Technique, ...]
+) -> list[Family]:
+    """A workload's families; a query that none of the techniques can serve is refused."""
+    found = []
+    for positions in kin(workload):
+        first = positions[0]
+        grouped = bool(workload.prototypes[workload.prototype[first]].group_by)
+        price = pricing(stats, stats.keys if grouped else 1, bool(workload.counts_rows[first]), techniques)
+        family = Family(workload, positions, slicing, price)
+        for candidate in family.collapsed:
+            if not price.admissible(candidate):
+                _refuse(workload, candidate, price)
+        found.append(family)
+    return found
+
+
+def cost(trees: Sequence[Candidate], price: Price) -> Fraction:
+    """What trees cost. Those that differ in their positions alone are priced once."""
+    alike: dict[object, tuple[Candidate, int]] = {}
+    for tree in trees:
+        key = (tree.classes, tree.partials, tree.demand, tree.lanes)
+        alike[key] = (tree, alike[key][1] + 1 if key in alike else 1)
+    return sum((count * price.cost(tree) for tree, count in alike.values()), Fraction(0))
+
+
+def _refuse(workload: Workload, candidate: Candidate, price: Price) -> None:
+    """Name a query that none of the allowed techniques can serve, and why."""
+    for position in candidate.queries.tolist():
+        needed = frozenset(partial for aggregate in workload[position].aggregates for partial in partials(aggregate))
+        alone = replace(candidate, partials=needed)
+        for technique in price.techniques:
+            reason = price.refusal(technique, alone)
+            if reason is not None:
+                raise BadRequest(
+                    f"{technique.name} cannot be used: {reason}",
+                    query=workload.id(position),
+                    field="technique",
+                    remedy='Use technique="auto", or Stats(types={column: type}) where the type is an exact one',
+                )

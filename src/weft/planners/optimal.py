@@ -1,0 +1,144 @@
+"""Optimal: the cheapest partition there is, or one that is known to be within so many percent of it.
+
+Queries with equal edges are put together first. What is left are seldom more than sixteen candidates, and all their
+partitions are compared by dynamic programming (`subsets.py`). Beyond that, branch and bound: candidates join a tree or
+open one, dearest first; a partial plan can never cost less than its trees and what the rest adds at least, whatever it
+shares:
+
+    bound(partial) = sum of C(tree) + sum over the rest of what each adds at least
+
+A query that joins a tree pays for its answers at all edges of the tree, which are at least its own and those of one
+other query; a query that opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
+the lowest bound left is a bound on every plan. The best plan known from the start is Weave Share's, polished by Local
+Search. `steps` is how many partial plans are tried; what is proved by then is told as a gap.
+
+Putting queries with equal edges together never costs more where operations add up query by query (panes, and answers
+charged when they are due). For techniques that count ranges the result is the best among plans that keep them together.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import count as counter
+
+import numpy as np
+
+from weft.errors import BadRequest
+from weft.planners.candidates import Candidate
+from weft.planners.forest import Forest, edges_of
+from weft.planners.ledger import Ledger, Members
+from weft.planners.local_search import descend
+from weft.planners.planner import Grouping, Planner
+from weft.planners.prices import Price
+from weft.planners.subsets import MOST, cheapest, subset_costs
+from weft.planners.weave_share import weave
+from weft.techniques.demand import load
+
+_AGREE = Fraction(1, 10**12)
+"""Costs that differ by less than this share of them are equal."""
+
+
+def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> Grouping:
+    """The best plan, with a bound on all plans."""
+    if not isinstance(steps, int) or steps < 0:
+        raise BadRequest(f"steps is {steps!r}", field="planner", remedy="Give a whole number from 0 on")
+    costs = subset_costs(queries, price)
+    ledger = Ledger(queries, price)
+    if costs is not None:
+        _, trees = cheapest(costs)
+        found = [frozenset(i for i in range(len(queries)) if tree >> i & 1) for tree in trees]
+        return Grouping(ledger.trees(sorted(found, key=min)), ledger.total(found))
+    found = polished(queries, price, ledger)
+    spent = ledger.total(found)
+    floors = least_additions(queries, price)
+    bound = _from_the_dearest(queries, price, floors)
+    found, proved = _branch(ledger, floors, found, steps, bound)
+    spent = ledger.total(found)
+    bound = min(max(bound, proved), spent)
+    return Grouping(ledger.trees(found), spent if spent - bound <= _AGREE * spent else bound)
+
+
+def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list[Members]:
+    """Weave Share's trees, improved by moving single candidates, with all in one tree as an alternative."""
+    forest = Forest(queries, price)
+    weave(forest)
+    number = {id(query): i for i, query in enumerate(queries)}
+    trees = [frozenset(number[id(query)] for query in members) for members in forest.members if members]
+    everything = [frozenset(range(len(queries)))]
+    start = min((trees, everything), key=ledger.total)
+    return descend(ledger, start, len(queries))[0]
+
+
+def least_additions(queries: Sequence[Candidate], price: Price) -> list[Fraction]:
+    """What each candidate adds at least to a plan of any others, whatever tree it is in."""
+    edges = edges_of(queries, price)
+    found = []
+    for i, query in enumerate(queries):
+        techniques = price.admissible(query)
+        if query.lanes or not techniques or any(technique.omega.floor is None for technique in techniques):
+            found.append(Fraction(0))
+            continue
+        unions = edges.unions(i, 0)[0].copy()
+        unions[i] = np.inf
+        joined = Fraction(float(unions.min())) * (1 - _AGREE)
+        ask = load(query.demand, joined)
+        # with many keys, a tree of more edges has fewer groups with a row between two of them
+        groups = price.groups(price.per_second(joined)) if price.keys == 1 else Fraction(0)
+        least = min(Fraction(t.omega.floor(ask)) for t in techniques if t.omega.floor is not None)
+        found.append(min(price.per_second(joined) * groups * least, price.cost(query)))
+    return found
+
+
+def _from_the_dearest(queries: Sequence[Candidate], price: Price, floors: Sequence[Fraction]) -> Fraction:
+    """The best plan of the sixteen dearest candidates, and what the others add at least.
+
+    A plan of all of them, less the others' queries, is a plan of the dearest: it costs no more than before, less what
+    the others add at least.
+    """
+    dearest = sorted(range(len(queries)), key=lambda i: -price.cost(queries[i]))[:MOST]
+    costs = subset_costs([queries[i] for i in dearest], price)
+    if costs is None:
+        return Fraction(0)
+    rest = sum((floors[i] for i in range(len(queries)) if i not in dearest), Fraction(0))
+    return Fraction(cheapest(costs)[0]) * (1 - _AGREE) + rest
+
+
+def _branch(
+    ledger: Ledger, floors: Sequence[Fraction], best: list[Members], steps: int, enough: Fraction
+) -> tuple[list[Members], Fraction]:
+    """The best plan found, and the lowest bound that is left."""
+    order = sorted(range(len(ledger)), key=lambda i: -ledger.cost(frozenset({i})))
+    rest = [Fraction(0)]
+    for i in reversed(order):
+        rest.append(rest[-1] + floors[i])
+    rest.reverse()
+    spent, ticket = ledger.total(best), counter()
+    heap: list[tuple[Fraction, int, int, tuple[Members, ...]]] = [(rest[0], next(ticket), 0, ())]
+    while heap and heap[0][0] < spent and steps > 0 and enough < spent:
+        bound, _, placed, trees = heapq.heappop(heap)
+        steps -= 1
+        if placed == len(order):
+            best, spent = list(trees), bound
+            continue
+        candidate = frozenset({order[placed]})
+        for target in (*trees, frozenset[int]()):
+            grown = target | candidate
+            others = tuple(tree for tree in trees if tree is not target)
+            reached = ledger.total((*others, grown)) + rest[placed + 1]
+            if reached < spent:
+                # of equal bounds the plan that is furthest on goes first
+                heapq.heappush(heap, (reached, -next(ticket), placed + 1, (*others, grown)))
+    return sorted(best, key=min), heap[0][0] if heap else spent
+
+
+PLANNER = Planner(
+    "optimal",
+    "Optimal",
+    "here; Chung, Guirguis and Kurdia, COCOON 2014, ask for it",
+    optimal,
+    options=("steps",),
+    most=400,
+    instead="weave_share",
+)
