@@ -17,7 +17,7 @@ from weft.slicing.divisor_lattice import why_not
 from weft.slicing.edge_sets import bit_rows, subset_edges
 from weft.slicing.edges import Classes, EdgeClass, reduced
 
-SLIDES = ((1, 200), (2, 200), (10, 1_000), (60, 3_600), (100, 10_000))
+SLIDES = ((1, 200), (2, 200), (10, 1_000), (60, 3_600), (100, 10_000), (60, 86_400))
 STEPS = (20_000, 200_000)
 
 

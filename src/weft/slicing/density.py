@@ -11,7 +11,7 @@ short. What counts is the cheapest of
     residue_splitting    anything else, or a bit set after all, where splitting takes longer
 
 `signed_map` counts trees that grow, `naive_check` is there to be compared with. Counting is #P-hard in general (see
-`residue_splitting`): slides without offsets have been quick by the thousand, hundreds of unrelated slides with
+`residue_splitting`): slides without offsets are mostly quick by the thousand, hundreds of unrelated slides with
 unrelated offsets take exponential time. `density` waits for the answer; `density_within` gives up after so many steps,
 which are counted and not timed, so that a plan does not depend on the machine. `docs/decisions/0009-edge-counting.md`
 has the numbers.
