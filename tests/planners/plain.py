@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, TypeVar
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import weft
@@ -157,3 +158,8 @@ def best(things: Sequence[Thing], cost: Callable[[list[Thing]], Fraction]) -> Fr
         return known[key]
 
     return min(sum(map(looked_up, trees), Fraction(0)) for trees in partitions(range(len(things))))
+
+
+def fewer(times: int) -> settings:
+    """Draw so many times fewer examples than the profile asks for."""
+    return settings(max_examples=max(settings().max_examples // times, 1))
