@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.planners.candidates import Candidate
-from weft.planners.forest import Floats, Forest, above
+from weft.planners.forest import Forest
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 from weft.planners.weave_share import weave
@@ -21,26 +21,14 @@ def insert_then_weave(queries: Sequence[Candidate], price: Price) -> Grouping:
     """Insert every candidate where it saves most, then merge the trees greedily."""
     forest = Forest(queries, price)
     for i in range(1, len(forest)):
-        ceilings = forest.ceilings(i)
-        ceilings[i:] = -np.inf
-        tree = _best(forest, i, ceilings)
+        inserted = forest.ceilings(i)
+        inserted[i:] = -np.inf
+        tree = forest.partner(i, inserted)
         if tree is not None:
             forest.merge(tree, i)
     forest.compact()
     weave(forest)
     return Grouping(forest.candidates())
-
-
-def _best(forest: Forest, i: int, ceilings: Floats) -> int | None:
-    """The tree that saves most by taking in candidate i, the first one of several; None where none saves anything."""
-    best, chosen = None, None
-    for j in np.argsort(-ceilings, kind="stable").tolist():
-        if ceilings[j] <= 0 or (best is not None and ceilings[j] < above(best)):
-            break
-        benefit = forest.benefit(j, i)
-        if benefit > 0 and (best is None or chosen is None or (benefit, -j) > (best, -chosen)):
-            best, chosen = benefit, j
-    return chosen
 
 
 PLANNER = Planner("insert_then_weave", "Insert-then-Weave", "Guirguis et al., CIKM 2011, section 6", insert_then_weave)

@@ -27,12 +27,13 @@ import numpy as np
 
 from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
-from weft.planners.forest import Forest, edges_of
+from weft.planners.forest import Forest
 from weft.planners.ledger import Ledger, Members
 from weft.planners.local_search import descend
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 from weft.planners.subsets import MOST, cheapest, subset_costs
+from weft.planners.tree_edges import edges_of
 from weft.planners.weave_share import weave
 from weft.techniques.demand import load
 
@@ -73,7 +74,7 @@ def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list
 
 def least_additions(queries: Sequence[Candidate], price: Price) -> list[Fraction]:
     """What each candidate adds at least to a plan of any others, whatever tree it is in."""
-    edges = edges_of(queries, price)
+    edges = edges_of(queries)
     found = []
     for i, query in enumerate(queries):
         techniques = price.admissible(query)

@@ -31,8 +31,8 @@ from weft.planners.candidates import Candidate
 from weft.plans.plan import Tree
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
-from weft.slicing.density import density
-from weft.slicing.edges import Classes
+from weft.slicing.density import density_within
+from weft.slicing.edges import Classes, in_ticks
 from weft.techniques import BY_NAME, TECHNIQUES, why_not
 from weft.techniques.demand import Demand
 from weft.techniques.technique import Technique
@@ -43,6 +43,25 @@ UNPAYABLE = Fraction(1 << 200)
 """The price of a tree that no technique serves."""
 _HARDLY_ANY = 1e-9
 """Shards at an edge of a filter that nobody passes."""
+
+
+_STEPS = 200_000
+"""Steps of exact counting that a tree's edges are worth: about a second."""
+
+
+@lru_cache(maxsize=1 << 16)
+def cut(classes: Classes) -> tuple[Classes, Fraction]:
+    """Where a tree with these edge classes is cut, and its edges per tick.
+
+    That is at its edges, where they can be counted. Where they cannot in reasonable time (hundreds of unrelated slides
+    with unrelated ends: counting them is #P-hard), it is at every common tick: so many classes cut at nearly all ticks
+    anyway, and the count is exact again.
+    """
+    exact = density_within(classes, _STEPS)
+    if exact is not None:
+        return classes, exact
+    tick, _ = in_ticks(classes)
+    return ((tick, classes[0][1] % tick),), Fraction(1, tick)
 
 
 @dataclass(frozen=True)
@@ -64,8 +83,8 @@ class Price:
         return per_tick * (self.stats.rate if self.counts_rows else SECOND)
 
     def edges_per_tick(self, classes: Classes) -> Fraction:
-        """Edges per tick of the union of some classes."""
-        return density(classes)
+        """Edges per tick of a tree with these edge classes."""
+        return cut(classes)[1]
 
     def groups(self, edge_rate: Fraction) -> Fraction:
         """Groups that have a row between two edges: at most, or expected."""
@@ -129,7 +148,7 @@ class Price:
 
     def tree(self, candidate: Candidate) -> Tree:
         """The candidate as a tree, with the reasons why the other techniques were not chosen."""
-        per_tick = self.edges_per_tick(candidate.classes)
+        classes, per_tick = cut(candidate.classes)
         omegas = self.operations(candidate, per_tick)
         best = min(omegas, key=lambda name: omegas[name])
         lost = []
@@ -143,7 +162,7 @@ class Price:
         edge_rate = self.per_second(per_tick)
         return Tree(
             candidate.queries,
-            candidate.classes,
+            classes,
             best,
             self.input_rate(candidate),
             edge_rate,

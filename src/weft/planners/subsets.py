@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.planners.candidates import Candidate
-from weft.planners.forest import Bounds, Floats, weighable
+from weft.planners.estimates import Bounds, Floats, weighable
 from weft.planners.ledger import Ledger
 from weft.planners.prices import Price
 from weft.slicing.edge_sets import common_period, subset_edges
@@ -33,7 +33,7 @@ def subset_costs(queries: Sequence[Candidate], price: Price) -> Floats | None:
     """The cost of every set of candidates, by its bits; None where there are too many sets to price."""
     if len(queries) > MOST:
         return None
-    edges = subset_edges([query.classes for query in queries]) if weighable(queries, price) else None
+    edges = subset_edges([query.classes for query in queries]) if weighable(price) else None
     if edges is None:
         return _one_by_one(queries, price) if len(queries) <= _ONE_BY_ONE else None
     period, tick = common_period([query.classes for query in queries])

@@ -20,7 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from weft.planners.candidates import NOBODY, Candidate, together
-from weft.planners.forest import Floats, Forest, above, roundings
+from weft.planners.estimates import Floats, above, roundings
+from weft.planners.forest import TIED, Forest
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
 from weft.planners.shared import shared
@@ -67,7 +68,7 @@ def weave(forest: Forest, dirty: Iterable[int] | None = None) -> list[Fraction]:
         if unsure:
             stale[[number for pair in unsure for number in pair]] = True
             continue
-        if len(pairs) > _TIED:
+        if len(pairs) > TIED:
             pairs = _standing_out(forest, pairs)
         benefits = [known.get(pair) or forest.benefit(*pair) for pair in pairs]
         # the largest benefit, and of several the first pair
@@ -92,10 +93,8 @@ def weave(forest: Forest, dirty: Iterable[int] | None = None) -> list[Fraction]:
     return saved
 
 
-_TIED = 8
-"""So many benefits that agree to the last digit of the longest float are taken to be equal."""
 _MANY = 256
-"""So many that agree to the last digit of an ordinary float, likewise."""
+"""So many benefits that agree to the last digit of an ordinary float are taken to be equal; fewer are looked into."""
 
 
 def _leading(ceilings: Floats, best: Floats, least: float) -> list[tuple[int, int]]:
@@ -115,7 +114,7 @@ def _standing_out(forest: Forest, pairs: list[tuple[int, int]]) -> list[tuple[in
     found = forest.sharpened(pairs)
     least = found.max() - 2 * forest.slack * (roundings(np.longdouble) / roundings(np.float64))
     kept = [pair for pair, value in zip(pairs, found, strict=True) if value >= least]
-    return kept if len(kept) <= _TIED else kept[:1]
+    return kept if len(kept) <= TIED else kept[:1]
 
 
 def every_merge_pays(queries: Sequence[Candidate], price: Price) -> bool:

@@ -49,6 +49,8 @@ class BitRows:
     tick: int
     edges: Counts
     """Edges of each row within the period."""
+    origin: int = 0
+    """The instant that the first bit stands for."""
 
     def union_edges(self, i: int, first: int = 0) -> Counts:
         """Edges of row i united with every row from `first` on."""
@@ -69,9 +71,25 @@ class BitRows:
         self.rows[i] |= self.rows[j]
         self.edges[i] = _count(self.rows[i])
 
+    def laid(self, classes: Classes) -> Bits | None:
+        """A row of this period for some classes; None where they have another period, or a finer tick."""
+        counted = []
+        for modulus, residue in classes:
+            ticks, left = divmod(modulus, self.tick)
+            if left or (residue - self.origin) % self.tick or self.period % ticks:
+                return None
+            counted.append((ticks, (residue - self.origin) // self.tick % ticks))
+        return _packed(tuple(counted), self.period)
+
+    def put(self, i: int, bits: Bits) -> None:
+        """Row i is now this one; it may be one more than there were."""
+        if i == len(self.rows):
+            self.rows, self.edges = np.vstack((self.rows, bits)), np.append(self.edges, 0)
+        self.rows[i], self.edges[i] = bits, _count(bits)
+
     def copy(self) -> BitRows:
         """The same rows, to be changed apart."""
-        return BitRows(self.rows.copy(), self.period, self.tick, self.edges.copy())
+        return BitRows(self.rows.copy(), self.period, self.tick, self.edges.copy(), self.origin)
 
 
 def bit_rows(sets: Sequence[Classes]) -> BitRows | None:
@@ -85,11 +103,10 @@ def bit_rows(sets: Sequence[Classes]) -> BitRows | None:
     if len(sets) * period > _MOST_BITS:
         return None
     rows = np.zeros((len(sets), -(-period // 64)), np.uint64)
-    for row, classes in zip(rows.view(np.uint8), counted, strict=True):
-        for at in range(0, period, PIECE):
-            packed = np.packbits(laid_out(classes, at, min(at + PIECE, period)))
-            row[at // 8 : at // 8 + len(packed)] = packed
-    found = BitRows(rows, period, tick, np.zeros(len(sets), np.int64))
+    for number, classes in enumerate(counted):
+        rows[number] = _packed(classes, period)
+    origin = next((residue for classes in sets for _, residue in classes), 0)
+    found = BitRows(rows, period, tick, np.zeros(len(sets), np.int64), origin)
     found.edges = found.union_edges_of(np.zeros(rows.shape[1], np.uint64))
     return found
 
@@ -120,6 +137,14 @@ def subset_edges(sets: Sequence[Classes]) -> npt.NDArray[Any] | None:
     within = _signatures(counted, period)
     _sum_over_subsets(within)
     return np.asarray(period - within[::-1])
+
+
+def _packed(classes: Classes, period: int) -> Bits:
+    row = np.zeros(-(-period // 64), np.uint64)
+    for at in range(0, period, PIECE):
+        packed = np.packbits(laid_out(classes, at, min(at + PIECE, period)))
+        row.view(np.uint8)[at // 8 : at // 8 + len(packed)] = packed
+    return row
 
 
 def _count(bits: Bits) -> Counts:

@@ -43,6 +43,17 @@ class Demand:
             self.asked + other.asked,
         )
 
+    def without(self, part: Demand, longest: int) -> Demand:
+        """Less a demand that has been added; the longest range that is left has to be said."""
+        gone = {id(ranges) for ranges, _ in part.asked}
+        return Demand(
+            self.queries - part.queries,
+            self.overlap - part.overlap,
+            self.answers - part.answers,
+            longest,
+            tuple(piece for piece in self.asked if id(piece[0]) not in gone),
+        )
+
     @cached_property
     def ranges(self) -> tuple[Ticks, Ticks, npt.NDArray[np.float64]]:
         """The different ranges, ascending, how many queries ask for each, and how many answers per tick."""

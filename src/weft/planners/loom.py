@@ -1,0 +1,116 @@
+"""Loom: the trees of one kin, and how a query joins one of them or leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from weft.planners.candidates import Candidate, together
+from weft.planners.families import families
+from weft.planners.forest import Forest
+from weft.planners.optimize import Request
+from weft.planners.prices import PRICES, Price, choose_techniques
+from weft.planners.tree_edges import Live
+from weft.planners.weave_share import weave
+from weft.queries import expressions as ex
+from weft.queries.query import Query
+from weft.queries.workload import Workload
+from weft.slicing.edges import Classes
+
+Kin = tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A live query: who it can share with, what it weighs there, and the price."""
+
+    query: Query
+    kin: Kin
+    candidate: Candidate
+    price: Price
+
+
+def entry(query: Query, asked: Request, time: ex.Column | None) -> Entry:
+    """A query, checked, among others whose time is in the given column."""
+    pricing, techniques = PRICES[asked.price], choose_techniques(asked.technique)
+    family = families(Workload([query]), asked.stats, asked.slicing, pricing, techniques)[0]
+    counted = (query.where,) if query.window.unit == "rows" else None
+    kin = (query.group_by, query.time or time, query.window.unit, counted)
+    return Entry(query, kin, family.collapsed[0], family.price)
+
+
+def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]]) -> dict[Kin, list[list[Candidate]]]:
+    """Weave Share over live queries, each kin by itself: the candidates of every tree."""
+    found = {}
+    for kin, entries in live.items():
+        alike: dict[tuple[Classes, int], list[Candidate]] = {}
+        one_range = all(technique.one_range for technique in entries[0].price.techniques)
+        for one in entries:
+            size = one.candidate.demand.longest if one_range else 0
+            alike.setdefault((one.candidate.classes, size), []).append(one.candidate)
+        start = [together(candidates) for candidates in alike.values()]
+        behind = {id(candidate): members for candidate, members in zip(start, alike.values(), strict=True)}
+        forest = Forest(start, entries[0].price)
+        weave(forest)
+        found[kin] = [[one for start in members for one in behind[id(start)]] for members in forest.members if members]
+    return found
+
+
+class Loom:
+    """Trees of live queries. State: queries come and go."""
+
+    def __init__(self, trees: Sequence[Sequence[Candidate]], price: Price) -> None:
+        self.price = price
+        self._forest = Forest([together(members) for members in trees], price, Live)
+        self._forest.members = [list(members) for members in trees]
+        self._add_up()
+
+    @property
+    def numbered(self) -> list[tuple[int, list[Candidate]]]:
+        """The trees' numbers and queries."""
+        return [(i, self._forest.members[i]) for i in np.flatnonzero(self._forest.alive).tolist()]
+
+    @property
+    def trees(self) -> list[list[Candidate]]:
+        """The queries of every tree."""
+        return [members for _, members in self.numbered]
+
+    def _add_up(self) -> None:
+        numbers = np.flatnonzero(self._forest.alive).tolist()
+        self.cost = sum((self._forest.cost(i) for i in numbers), Fraction(0))
+        """What the trees cost."""
+        self.edges = self.price.per_second(sum((self._forest.density(i) for i in numbers), Fraction(0)))
+        """Edges per second of all trees."""
+
+    def shape(self, number: int) -> Candidate:
+        """A tree as a candidate, less who its queries are."""
+        return self._forest.shape(number)
+
+    def add(self, query: Candidate) -> tuple[list[Candidate], int]:
+        """Weave a query in; the others of its tree, and how many pairs of trees were weighed."""
+        return self._settled(self._forest.append(query), query)
+
+    def remove(self, query: Candidate) -> tuple[list[Candidate], int]:
+        """Take a query out; the others of the tree that it was in, and how many pairs of trees were weighed."""
+        number = next(i for i, members in self.numbered if any(member is query for member in members))
+        self._forest.drop(number, query)
+        left = list(self._forest.members[number])
+        if not left:
+            self._add_up()
+        return left, self._settled(number, query)[1] if left else 0
+
+    def _settled(self, number: int, query: Candidate) -> tuple[list[Candidate], int]:
+        """Merge a tree that has changed while that saves something."""
+        forest = self._forest
+        before = forest.evaluations
+        while (partner := forest.partner(number, forest.ceilings(number))) is not None:
+            number, other = sorted((number, partner))
+            forest.merge(number, other)
+        others = [member for member in forest.members[number] if member is not query]
+        if 2 * np.count_nonzero(forest.alive) < len(forest):
+            forest.compact()
+        self._add_up()
+        return others, forest.evaluations - before
