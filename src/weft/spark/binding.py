@@ -217,7 +217,7 @@ def _types(
         named = [columns.column(expression).alias(f"c{i}") for i, expression in enumerate(expressions)]
         return (df.agg(*named) if grouped else df.select(*named)).schema
 
-    with _quietly():
+    with quietly():
         try:
             fields = schema(wanted).fields
         except AnalysisException as whole:
@@ -225,13 +225,13 @@ def _types(
                 try:
                     schema([expression])
                 except AnalysisException as error:
-                    raise BadRequest(_first_line(error), query=query.id, field=field, remedy="Mend it") from None
-            raise BadRequest(_first_line(whole), field="workload") from None
+                    raise BadRequest(first_line(error), query=query.id, field=field, remedy="Mend it") from None
+            raise BadRequest(first_line(whole), field="workload") from None
     return {expression: field.dataType.simpleString() for expression, field in zip(wanted, fields, strict=True)}
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Keep PySpark from printing an analysis error that is about to be told in our words."""
     # asked of PySpark: a plain logger of this name would be found, and not understood, by PySpark later on
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
@@ -242,6 +242,6 @@ def _quietly() -> Iterator[None]:
         logger.disabled = before
 
 
-def _first_line(error: AnalysisException) -> str:
+def first_line(error: AnalysisException) -> str:
     """What Spark says, without the plan that follows."""
     return str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")
