@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from pyspark.errors import AnalysisException
@@ -177,33 +178,24 @@ def _representative(where: ex.Expression, shapes: dict[ex.Expression, ex.Express
 
 
 def _check_types(query: Query, types: Mapping[ex.Expression, str], shapes: dict[ex.Expression, ex.Expression]) -> None:
+    def refuse(field: str, rule: str, remedy: str) -> NoReturn:
+        raise BadRequest(rule, query=query.id, field=field, remedy=remedy)
+
     condition = "boolean" if query.where is None else types[_representative(query.where, shapes)]
     if condition not in ("boolean", "void"):
-        raise BadRequest(
-            f"the filter gives {condition}, not a condition",
-            query=query.id,
-            field="where",
-            remedy="Compare it with something",
-        )
+        refuse("where", f"the filter gives {condition}, not a condition", "Compare it with something")
     for key in query.group_by:
         if re.search(r"\bmap<|\bvariant\b|interval (year|month)|\binterval$", types[key]):
-            raise BadRequest(
-                f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here",
-                query=query.id,
-                field="group_by",
-                remedy="Group by a string, number, date or timestamp made of it",
-            )
+            rule = f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here"
+            refuse("group_by", rule, "Group by a string, number, date or timestamp made of it")
     for aggregate in query.aggregates:
         if aggregate.argument is None:
             continue
         type_ = types[aggregate.argument]
         if aggregate.function not in ("count", "min", "max") and not type_.startswith(_NUMBERS):
-            raise BadRequest(
-                f"{aggregate.function} needs a number, '{ex.to_sql(aggregate.argument)}' is {type_}",
-                query=query.id,
-                field=ex.to_sql(aggregate),
-                remedy=f"Cast it, as in {aggregate.function}(CAST({ex.to_sql(aggregate.argument)} AS DOUBLE))",
-            )
+            function, argument = aggregate.function, ex.to_sql(aggregate.argument)
+            rule = f"{function} needs a number, '{argument}' is {type_}"
+            refuse(ex.to_sql(aggregate), rule, f"Cast it, as in {function}(CAST({argument} AS DOUBLE))")
 
 
 def _types(
