@@ -112,6 +112,19 @@ def test_csv_is_recognised_and_columns_are_cast(weft: Weft, spark: Any, tmp_path
     assert weft(*arguments, tmp_path / "other", "--time", "when").exit_code == 2
 
 
+def test_a_key_may_raise_for_rows_that_its_query_does_not_want(
+    weft: Weft, spark: Any, events: Path, tmp_path: Path
+) -> None:
+    """Measuring how many keys there are reads every row."""
+    query = tmp_path / "q.sql"
+    query.write_text(
+        "SELECT count(*) FROM trades WHERE volume <> 7 GROUP BY 100 / (volume - 7) > 1, window(ts, '5 minutes')"
+    )
+    told = weft("run", query, "--from", events, "--to", tmp_path / "out", "--check", 1)
+    assert told.exit_code == 0, told.stderr
+    assert "1 of 1" in told.stdout
+
+
 def test_no_rows_give_no_answers(weft: Weft, spark: Any, queries: Path, events: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

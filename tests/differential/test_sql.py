@@ -116,3 +116,31 @@ def test_the_papers_and_flinks_spelling_mean_the_same(trades: Any) -> None:
     for query in workload:
         agree(results, plan, trades, query.id)
     results.unpersist()
+
+
+@pytest.fixture
+def strict(spark: Any) -> Iterator[Any]:
+    """A session that tells `volume` from `Volume`."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.caseSensitive", "true")
+    session.sql(
+        "SELECT timestamp_micros(id * 1700000000) AS ts, id % 3 AS k, id % 2 AS K, id AS x, 10 * id AS X FROM range(50)"
+    ).createOrReplaceTempView("strict")
+    yield session
+    session.catalog.dropTempView("strict")
+
+
+def test_names_that_differ_in_case_alone(strict: Any) -> None:
+    """Where Spark tells them apart, a query may use both, but for names of its own columns."""
+    one = "SELECT k, sum(x) AS a, max(X) AS b FROM strict WHERE K = 1 GROUP BY k, window(ts, '2 hours', '30 minutes')"
+    two = "SELECT K, min(X) AS c FROM strict WHERE k > 0 GROUP BY K, window(ts, '3 hours') HAVING sum(X) > 5"
+    plan = weft.optimize(weft.Workload.from_sql(f"{one}; {two}"), planner="shared")
+    results = weft.apply(strict.table("strict"), plan)
+    for id_, text in (("q1", one), ("q2", two)):
+        says = strict.sql(text)
+        same_rows(weft.view(results, plan, id_), says, exact_columns(says), text)
+    with pytest.raises(weft.BadRequest, match="two columns are called 'k'"):
+        weft.Workload.from_sql(one.replace("SELECT k,", "SELECT k, K,").replace("BY k", "BY k, K"))
+    late = weft.optimize(weft.Workload.from_sql(one.replace("(ts", "(TS")))
+    with pytest.raises(weft.BadRequest, match=r"time: .*`TS` cannot be resolved"):
+        weft.apply(strict.table("strict"), late)

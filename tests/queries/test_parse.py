@@ -110,6 +110,10 @@ def test_bad_text_is_refused_with_a_remedy(text):
     ("text", "hint"),
     [
         ("maxx(price)", "Did you mean max"),
+        ("isnull(price)", "Write value IS NULL"),
+        ("median(price)", "Use one of"),  # and not mean
+        ("price = ‘x’", "straight quotes"),
+        ("price = 'x", "never closed (line 1, column 9)"),
         ("int(price)", "CAST(... AS INT)"),
         ("if(a, 1, 2)", "CASE WHEN"),
         ("a IS DISTINCT FROM b", "DISTINCT"),

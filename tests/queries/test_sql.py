@@ -203,6 +203,8 @@ G = "GROUP BY window(ts, '1 hour')"
         ("SELECT max(a) FROM HOP(TABLE t, SIZE => '1 h', SIZE => '1 h') GROUP BY window_end", "does not belong"),
         ("SELECT max(a) FROM TABLE(CUMULATE(TABLE t, DESCRIPTOR(ts), '1 h', '2 h')) GROUP BY window_end", "CUMULATE"),
         ("SELECT max(a) FROM SESSION(TABLE t, DESCRIPTOR(ts), '1 h') GROUP BY window_end", "SESSION"),
+        (f"SELECT max(a) FILTER (WHERE b) FROM t {G}", "SELECT: FILTER is not supported (line 1, column 15)"),
+        (f"SELECT max(a) OVER (ORDER BY b) FROM t {G}", "SELECT: OVER is not supported"),
         (f"-- name:\nSELECT max(a) FROM t {G}", "name is empty"),
         (f"SELECT max(a) AS x, min(a) AS X FROM t {G}", "two columns are called"),
         (f"SELECT lower(s) AS s, max(a) FROM t {G}, s HAVING s = 'a'", "both a group key"),
@@ -216,6 +218,23 @@ def test_what_is_wrong_is_said_with_the_place(text, said):
     assert refusal.value.remedy
     assert refusal.value.field
     assert refusal.value.query or "there is no query" in said
+
+
+@pytest.mark.parametrize(
+    ("torn", "place"),
+    [
+        ("SELECT max('a) FROM S [ROWS 1];\nSELECT 1", "line 5, column 12"),
+        ("SELECT /* max(a) FROM S [ROWS 1];", "line 5, column 8"),
+        ("SELECT max(a - 1) / 2 FROM `S [ROWS 1];\n-- name: other\nSELECT 1", "line 5, column 28"),
+    ],
+)
+@pytest.mark.parametrize(("comment", "query"), [("-- name: mine", "mine"), ("-- the second", "q2")])
+def test_what_is_opened_and_never_closed_names_its_query(torn, place, comment, query):
+    before = "-- name: it's; fine\nSELECT max(a) FROM S [ROWS 1]\nWHERE b = 'it''s; \\' /*' -- ' ; \";"
+    with pytest.raises(BadRequest, match="never closed") as refusal:
+        sql.queries(f"{before}\n;{comment}\n{torn}")
+    assert (refusal.value.query, refusal.value.field) == (query, "SQL")
+    assert place in refusal.value.rule
 
 
 def test_two_queries_of_one_name():

@@ -83,6 +83,7 @@ Q = "queries: [{measures: max(a), window: {range: 1 h}, "
         ("queries: [{measures: max(a), window: {range: -5 min}}]", "must be positive"),
         ("queries: [{measures: max(a), window: {range: 5 min, slide: 0 s}}]", "slide, line 1: must be positive"),
         ("queries: [{measures: max(a), window: {range: 1 month}}]", "no fixed length"),
+        ("queries: [{measures: max(a), window: {range: 1 h,\n slide: 0 s}}]", "slide, line 2: must be positive"),
         ("queries: [{measures: max(a), window: {rows: 1.5}}]", "whole number"),
         ("queries: [{measures: max(a), window: {rows: 010}}]", "whole number"),
         ("queries: [{measures: max(a), window: {rows: 10, range: 1 h}}]", "no field 'range'"),

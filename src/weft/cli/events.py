@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 import weft
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
-from weft.spark import columns
+from weft.spark import clock, columns
+from weft.spark.binding import first_line
 
 FORMATS = ("parquet", "csv", "json", "orc")
 _ENDINGS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
@@ -101,27 +102,32 @@ def measured(df: DataFrame, workload: weft.Workload, time: str | None) -> tuple[
     of our business here: `weft.apply` says so better.
     """
     at = workload.time or next((q.time for q in workload.prototypes if q.time is not None), None)
-    at = at or (ex.Column(tuple(time.split("."))) if time else None)
+    at = at or clock.named(time)
     groups = [keys for keys in dict.fromkeys(q.group_by for q in workload.prototypes) if keys]
+    if at is None:
+        return None, None
     try:
-        if at is None or not isinstance(df.select(columns.column(at)).schema[0].dataType, _TIMES):
+        if not isinstance(df.select(columns.column(at)).schema[0].dataType, _TIMES):
             return None, None
-        clock = columns.column(at).cast("timestamp")
-        row = df.agg(
-            F.count(clock),
-            (F.unix_micros(F.max(clock)) - F.unix_micros(F.min(clock))),
-            *(F.approx_count_distinct(F.struct(*map(columns.column, keys))) for keys in groups),
-        ).collect()[0]
+        row = _counted(df, at, groups)
     except AnalysisException:
         return None, None
+    except PySparkException:  # a key that raises for rows which its query's own filter keeps away
+        row = _counted(df, at, [keys for keys in groups if all(isinstance(key, ex.Column) for key in keys)])
     rows, micros, *distinct = row
     rate = Fraction(rows * 1_000_000, micros).limit_denominator(1000) if rows and micros else None
     return rate or None, max(distinct, default=1) or None
 
 
+def _counted(df: DataFrame, at: ex.Column, groups: list[tuple[ex.Expression, ...]]) -> Row:
+    """Rows, the microseconds that they span, and how many different keys each GROUP BY finds."""
+    moment = columns.column(at).cast("timestamp")
+    found: Row = df.agg(
+        F.count(moment),
+        (F.unix_micros(F.max(moment)) - F.unix_micros(F.min(moment))),
+        *(F.approx_count_distinct(F.struct(*map(columns.column, keys))) for keys in groups),
+    ).collect()[0]
+    return found
+
+
 _TIMES = (T.TimestampType, T.TimestampNTZType, T.DateType)
-
-
-def first_line(error: AnalysisException) -> str:
-    """What Spark says, without the plan that follows."""
-    return str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")

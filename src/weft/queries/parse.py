@@ -10,23 +10,16 @@ name for each meaning (`stddev_samp`).
 
 from __future__ import annotations
 
-import difflib
-
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
 from weft.queries.constants import moment, number
+from weft.queries.functions import KNOWN, OFFER, SYNONYMS, arity, instead
 from weft.queries.query import AGGREGATE_SYNONYMS, AGGREGATES, Measure
 from weft.queries.tokens import LONGEST, UNSUPPORTED, Cursor, tokens
 
 DEEPEST = 64
 """Levels that an expression may be nested; more would overrun Python's own stack further on."""
 
-SYNONYMS = {"ucase": "upper", "lcase": "lower", "len": "length", "char_length": "length", "character_length": "length",
-            "nvl": "coalesce", "ifnull": "coalesce", "mod": "%"}  # fmt: skip
-"""Scalar functions that are another spelling of a white-listed operation."""
-_TWO = ("nvl", "ifnull", "mod")
-_KNOWN = (*AGGREGATES, *AGGREGATE_SYNONYMS, *ex.FUNCTIONS, "coalesce", *SYNONYMS)
-_OFFER = f"Use one of {', '.join((*AGGREGATES, *ex.FUNCTIONS, 'coalesce', 'cast'))}"
 _TYPES = {
     "tinyint": "tinyint", "byte": "tinyint", "smallint": "smallint", "short": "smallint", "int": "int",
     "integer": "int", "bigint": "bigint", "long": "bigint", "float": "float", "real": "float", "double": "double",
@@ -286,14 +279,14 @@ def _word(cursor: Cursor) -> ex.Expression:
         if cursor.sees("("):
             return _call(cursor)
     elif cursor.sees("("):
-        cursor.refuse(f"there is no function `{token.text}`", _OFFER, token)
+        cursor.refuse(f"there is no function `{token.text}`", OFFER, token)
     elif not token.text:
         cursor.refuse("a name is empty", "Write the name between the backquotes", token)
     path = [token.text if token.kind == "name" else cursor.source(token)]
     while cursor.accept("."):
         path.append(identifier(cursor))
         if cursor.sees("("):
-            cursor.refuse(f"there is no function {'.'.join(path)}", _OFFER, token)
+            cursor.refuse(f"there is no function {'.'.join(path)}", OFFER, token)
     if token.kind == "word" and token.text == "window":
         field = "window" if len(path) == 1 else path[1].lower()
         if len(path) > 2 or field not in ("window", "start", "end"):
@@ -316,13 +309,13 @@ def _call(cursor: Cursor) -> ex.Expression:
         cast = ex.Cast(inner, _type(cursor))
         cursor.expect(")")
         return cast
-    if name not in _KNOWN:
+    if name not in KNOWN:
         _unknown(cursor, name)
     if name == "count" and cursor.accept("*"):
         cursor.expect(")")
         return ex.Aggregate("count", None)
     arguments = _arguments(cursor)
-    fewest, most = (2, 2) if name in _TWO else (1, None if name == "coalesce" else 1)
+    fewest, most = arity(name)
     if len(arguments) < fewest or (most is not None and len(arguments) > most):
         wanted = "at least 1 argument" if most is None else "1 argument" if most == 1 else "2 arguments"
         cursor.refuse(f"{name} takes {wanted}, got {len(arguments)}", "Mend the arguments", token)
@@ -341,10 +334,7 @@ def _unknown(cursor: Cursor, name: str) -> None:
         cursor.refuse(*UNSUPPORTED[name], token)
     if name in _TYPES:
         cursor.refuse(f"{name}() is not supported", f"Write CAST(... AS {name.upper()})", token)
-    near = difflib.get_close_matches(name, _KNOWN, 1)
-    remedy = f"Did you mean {near[0]}" if near else _OFFER
-    remedy = {"if": "Write CASE WHEN condition THEN value ELSE value END", "try_cast": "Use CAST"}.get(name, remedy)
-    cursor.refuse(f"the function {name} is not supported", remedy, token)
+    cursor.refuse(f"the function {name} is not supported", instead(name), token)
 
 
 def _arguments(cursor: Cursor) -> list[ex.Expression]:

@@ -82,6 +82,11 @@ class Query:
         keys: Iterable[str | ex.Expression] = (
             [group_by] if isinstance(group_by, (str, *ex.Expression.__args__)) else group_by  # type: ignore[list-item]  # one key
         )
+        for place, several in (("measures", measures), ("group_by", keys), ("columns", columns)):
+            if not isinstance(several, (Measure, Iterable)):
+                raise BadRequest(
+                    f"{several!r} is no text", query=id, field=place, remedy='Give texts, as ["max(price)"]'
+                )
         asked = [name("measures", m) for m in ([measures] if isinstance(measures, (str, Measure)) else measures)]
         listed = [name("columns", column) for column in columns]
         if listed:  # one query, one spelling: the measures come in the order of the columns

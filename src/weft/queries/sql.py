@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeVar
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, WeftError
 from weft.queries import brackets, hop, parse
 from weft.queries import expressions as ex
 from weft.queries.query import Measure, Query
-from weft.queries.tokens import LONGEST, UNSUPPORTED, Cursor, Token, comments, tokens
+from weft.queries.tokens import LONGEST, UNSUPPORTED, Cursor, Token, comments, opened, tokens
 from weft.queries.window import Window
 
 _T = TypeVar("_T")
@@ -55,7 +56,7 @@ def queries(text: str, first: int = 1) -> list[Query]:
     try:
         found = tokens(text)
     except BadRequest as error:
-        raise error.within(field="SQL") from None
+        raise _torn(text, error, first) from None
     read: list[Query] = []
     start, behind = 0, 0
     for at in range(len(found) + 1):
@@ -75,6 +76,20 @@ def queries(text: str, first: int = 1) -> list[Query]:
     if not read:
         raise BadRequest("there is no query", field="SQL", remedy="Write at least one SELECT")
     return read
+
+
+def _torn(text: str, error: WeftError, first: int) -> WeftError:
+    """The error of a text that cannot be cut into tokens, told of the query in which that begins."""
+    whole = text[: opened(text)]
+    try:
+        before = tokens(whole)
+    except BadRequest:
+        return error.within(field="SQL")
+    ends = [at for at, token in enumerate(before) if (token.kind, token.text) == ("sign", ";")]
+    number = first + sum(end - start > 1 for start, end in pairwise((-1, *ends)))
+    begun = before[ends[-1] + 1 :] if ends else before
+    gap = whole[before[ends[-1]].end if ends else 0 : begun[0].start if begun else None]
+    return error.within(_name(gap) or f"q{number}", "SQL")
 
 
 def _name(gap: str) -> str | None:
@@ -98,8 +113,8 @@ def _query(cursor: Cursor, name: str) -> Query:
     windows: dict[tuple[ex.Column, Window], Token] = {}
     cursor.calls["window"] = lambda inner: _window(inner, windows)
     items = _items(cursor)
-    cursor.clause = "FROM"
     cursor.expect("from")
+    cursor.clause = "FROM"
     source = _source(cursor)
     where = _clause(cursor, "where", parse.read)
     assumed: list[str] = []

@@ -53,9 +53,8 @@ def tokens(text: str) -> list[Token]:
     try:
         spans = [(token.token_type.name, token.start, token.end + 1) for token in _Dialect().tokenize(text)]
     except Exception:  # whatever the tokenizer trips over, the text is what has to change
-        raise BadRequest(
-            "a quote, a backquote or a comment is opened and never closed", remedy="Close it, or remove it"
-        ) from None
+        rule = f"a quote, a backquote or a comment is opened and never closed ({_place(text, opened(text))})"
+        raise BadRequest(rule, remedy="Close it, or remove it") from None
     found: list[Token] = []
     behind = 0
     for type_, start, end in (*spans, ("END", len(text), len(text))):
@@ -70,6 +69,23 @@ def tokens(text: str) -> list[Token]:
         if end > start:
             _add(found, found[-1] if found else None, type_, text, start, end)
     return found
+
+
+_CLOSED = re.compile(
+    r"""[^'"`/-]+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|-|/(?!\*)""", re.DOTALL
+)
+
+
+def opened(text: str) -> int:
+    """Where the first quote or comment begins that is never closed; the text's length if there is none."""
+    at = 0
+    while closed := _CLOSED.match(text, at):
+        at = closed.end()
+    return at
+
+
+def _place(text: str, at: int) -> str:
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def _add(found: list[Token], previous: Token | None, type_: str, text: str, start: int, end: int) -> None:
@@ -158,8 +174,7 @@ class Cursor:
         """Say no, at a token or at the one ahead."""
         token = token or self.ahead() or (self.tokens[-1] if self.tokens else None)
         start = token.start if token is not None else 0
-        line, column = self.text.count("\n", 0, start) + 1, start - self.text.rfind("\n", 0, start)
-        raise BadRequest(f"{rule} (line {line}, column {column})", field=self.clause, remedy=remedy)
+        raise BadRequest(f"{rule} ({_place(self.text, start)})", field=self.clause, remedy=remedy)
 
     def unexpected(self, remedy: str | None = None) -> NoReturn:
         """Say no to whatever is ahead."""
@@ -169,6 +184,8 @@ class Cursor:
         if token.kind in ("word", "sign") and token.text in UNSUPPORTED:
             self.refuse(*UNSUPPORTED[token.text])
         shown = self.source(token)[:40]
+        if set(shown) & set("‘’“”"):
+            self.refuse(f"{shown} is quoted as in a letter", "Use the straight quotes ' and ' around text", token)
         self.refuse(f"did not expect {shown!r} here", remedy or "Leave it out, or put a name into backquotes")
 
 

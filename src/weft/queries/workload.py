@@ -38,6 +38,12 @@ class Workload(Sequence[Query]):
     """Which windows count rows instead of microseconds."""
 
     def __init__(self, queries: Iterable[Query]):
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise BadRequest(
+                f"{queries!r:.60} is no list of queries",
+                field="workload",
+                remedy="Give weft.Query objects, or text to Workload.from_sql",
+            )
         queries = list(queries)
         for query in queries:
             if not isinstance(query, Query):
@@ -108,11 +114,16 @@ class Workload(Sequence[Query]):
 
         `unit` is that of the arrays: a unit of time, or `"rows"`.
         """
-        scale = 1 if unit == "rows" else durations.unit_microseconds(unit)
+        try:
+            scale = 1 if unit == "rows" else durations.unit_microseconds(unit)
+        except BadRequest as error:
+            raise error.within(field="unit") from None
         given = {"range": ranges, "slide": slides, "offset": offsets, "delay": delays}
         arrays = {}
         for field, values in given.items():
             array = np.asarray(values)
+            if not array.size:
+                raise BadRequest("the array is empty", field=field, remedy="Give at least one window")
             if not np.issubdtype(array.dtype, np.integer):
                 raise BadRequest(f"{array.dtype} is no whole number", field=field, remedy="Give an array of integers")
             arrays[field] = array
@@ -120,7 +131,11 @@ class Workload(Sequence[Query]):
             broad = np.broadcast_arrays(*arrays.values())
         except ValueError:
             shapes = ", ".join(f"{field} {array.shape}" for field, array in arrays.items())
-            raise BadRequest(f"the arrays have different lengths ({shapes})", field="windows") from None
+            raise BadRequest(
+                f"the arrays have different lengths ({shapes})",
+                field="windows",
+                remedy="Give one length to all, or one number instead of an array",
+            ) from None
         sizes = {field: array.reshape(-1) for field, array in zip(given, broad, strict=True)}
         for field, array in sizes.items():
             fewest = 1 if field in ("range", "slide") else 0 if field == "delay" else -LONGEST // scale
@@ -132,7 +147,8 @@ class Workload(Sequence[Query]):
                 )
         names = None if ids is None else tuple(ids)
         if names is not None and len(names) != len(sizes["range"]):
-            raise BadRequest(f"{len(names)} names for {len(sizes['range'])} windows", field="ids")
+            rule = f"{len(names)} names for {len(sizes['range'])} windows"
+            raise BadRequest(rule, field="ids", remedy="Give a name for each, or leave ids out")
         prototype = moved(Query("windows", measures, _ANY_WINDOW, where, group_by, having, time), "", _ANY_WINDOW)
         count = len(sizes["range"])
         return cls.of(
@@ -180,6 +196,8 @@ class Workload(Sequence[Query]):
     @classmethod
     def from_file(cls, path: str | Path) -> Workload:
         """Read `queries.sql` or `queries.yaml`."""
+        if not isinstance(path, (str, Path)):
+            raise BadRequest(f"{path!r} is no path", field="file", remedy='Give one, as "queries.sql"')
         path = Path(path)
         readers = {".sql": cls.from_sql, ".yaml": cls.from_yaml, ".yml": cls.from_yaml}
         if path.suffix.lower() not in readers:

@@ -140,7 +140,12 @@ def _window(node: yaml.Node) -> Window:
         return Window.of(rows, sizes.pop("slide", rows), unit="rows", **sizes)
     if "range" not in fields:
         _refuse(node, "window", "the range is missing", "Write {range: 10 min, slide: 2 min}")
-    return Window(**{field: _text(value, field) for field, value in fields.items()})
+    spans = {field: _text(value, field) for field, value in fields.items()}
+    try:
+        return Window(**spans)
+    except BadRequest as error:
+        field = error.field or "range"
+        return _refuse(fields.get(field, node), field, error.rule, error.remedy or "Mend it")
 
 
 def _mapping(node: yaml.Node, allowed: Iterable[str] | None, what: str) -> Fields:

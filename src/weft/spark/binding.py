@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from pyspark.errors import AnalysisException
@@ -177,33 +178,24 @@ def _representative(where: ex.Expression, shapes: dict[ex.Expression, ex.Express
 
 
 def _check_types(query: Query, types: Mapping[ex.Expression, str], shapes: dict[ex.Expression, ex.Expression]) -> None:
+    def refuse(field: str, rule: str, remedy: str) -> NoReturn:
+        raise BadRequest(rule, query=query.id, field=field, remedy=remedy)
+
     condition = "boolean" if query.where is None else types[_representative(query.where, shapes)]
     if condition not in ("boolean", "void"):
-        raise BadRequest(
-            f"the filter gives {condition}, not a condition",
-            query=query.id,
-            field="where",
-            remedy="Compare it with something",
-        )
+        refuse("where", f"the filter gives {condition}, not a condition", "Compare it with something")
     for key in query.group_by:
         if re.search(r"\bmap<|\bvariant\b|interval (year|month)|\binterval$", types[key]):
-            raise BadRequest(
-                f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here",
-                query=query.id,
-                field="group_by",
-                remedy="Group by a string, number, date or timestamp made of it",
-            )
+            rule = f"'{ex.label(key)}' is {types[key]}, by which nothing can be grouped here"
+            refuse("group_by", rule, "Group by a string, number, date or timestamp made of it")
     for aggregate in query.aggregates:
         if aggregate.argument is None:
             continue
         type_ = types[aggregate.argument]
         if aggregate.function not in ("count", "min", "max") and not type_.startswith(_NUMBERS):
-            raise BadRequest(
-                f"{aggregate.function} needs a number, '{ex.to_sql(aggregate.argument)}' is {type_}",
-                query=query.id,
-                field=ex.to_sql(aggregate),
-                remedy=f"Cast it, as in {aggregate.function}(CAST({ex.to_sql(aggregate.argument)} AS DOUBLE))",
-            )
+            function, argument = aggregate.function, ex.to_sql(aggregate.argument)
+            rule = f"{function} needs a number, '{argument}' is {type_}"
+            refuse(ex.to_sql(aggregate), rule, f"Cast it, as in {function}(CAST({argument} AS DOUBLE))")
 
 
 def _types(
@@ -217,7 +209,7 @@ def _types(
         named = [columns.column(expression).alias(f"c{i}") for i, expression in enumerate(expressions)]
         return (df.agg(*named) if grouped else df.select(*named)).schema
 
-    with _quietly():
+    with quietly():
         try:
             fields = schema(wanted).fields
         except AnalysisException as whole:
@@ -225,13 +217,13 @@ def _types(
                 try:
                     schema([expression])
                 except AnalysisException as error:
-                    raise BadRequest(_first_line(error), query=query.id, field=field, remedy="Mend it") from None
-            raise BadRequest(_first_line(whole), field="workload") from None
+                    raise BadRequest(first_line(error), query=query.id, field=field, remedy="Mend it") from None
+            raise BadRequest(first_line(whole), field="workload") from None
     return {expression: field.dataType.simpleString() for expression, field in zip(wanted, fields, strict=True)}
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Keep PySpark from printing an analysis error that is about to be told in our words."""
     # asked of PySpark: a plain logger of this name would be found, and not understood, by PySpark later on
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
@@ -242,6 +234,6 @@ def _quietly() -> Iterator[None]:
         logger.disabled = before
 
 
-def _first_line(error: AnalysisException) -> str:
+def first_line(error: AnalysisException) -> str:
     """What Spark says, without the plan that follows."""
     return str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")

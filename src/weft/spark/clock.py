@@ -12,6 +12,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.queries import expressions as ex
 from weft.slicing.edges import Classes, EdgeClass, common_tick
 
 MOST_CLASSES = 64
@@ -19,6 +20,11 @@ MOST_CLASSES = 64
 at nearly every tick anyway."""
 
 _DAY = 86_400_000_000
+
+
+def named(given: str | None) -> ex.Column | None:
+    """The time column that a call names, perhaps inside a struct."""
+    return ex.Column(tuple(given.split("."))) if given else None
 
 
 def microseconds(time: Column, type_: T.DataType) -> Column:

@@ -17,7 +17,7 @@ from weft.queries.query import Query
 from weft.queries.workload import Workload
 from weft.spark import constants
 from weft.spark.binding import Binding, slot
-from weft.spark.results import slot_name
+from weft.spark.results import ends, slot_name
 
 
 def over_results(
@@ -27,7 +27,7 @@ def over_results(
     keys: Mapping[ex.Expression, str],
 ) -> ex.Expression:
     """An expression over aggregates, keys and the window, as one over the columns of the long form."""
-    start, end = ("window_start", "window_end") if query.window.unit == "time" else ("row_start", "row_end")
+    start, end = ends(query.window)
 
     def change(node: ex.Expression) -> ex.Expression | None:
         if node in query.group_by:

@@ -19,7 +19,7 @@ from weft.spark import clock, columns
 
 def native(df: DataFrame, query: Query, *, time: str | None = None) -> DataFrame:
     """The rows of a query, computed by Spark alone."""
-    named = query.time or (ex.Column(tuple(time.split("."))) if time else None)
+    named = query.time or clock.named(time)
     if named is None:
         raise BadRequest("nobody says which column is the time", query=query.id, field="time", remedy="Pass time=")
     at, window = columns.column(named), query.window

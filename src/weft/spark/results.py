@@ -16,6 +16,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from weft.queries.window import Window
+
 _STORED_AS = {
     "tinyint": "bigint", "smallint": "bigint", "int": "bigint", "bigint": "bigint",
     "float": "double", "double": "double",
@@ -40,6 +42,11 @@ def stored_type(type_: str) -> str:
 def storable(type_: str) -> bool:
     """Whether there is a value column for answers of this Spark type."""
     return stored_type(type_) in _ARROW or type_.startswith("decimal")
+
+
+def ends(window: Window) -> tuple[str, str]:
+    """The columns in which the ends of a query's windows stand."""
+    return ("window_start", "window_end") if window.unit == "time" else ("row_start", "row_end")
 
 
 def slot_name(type_: str, number: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -19,7 +20,7 @@ from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.slicing.edges import Classes, reduced
 from weft.slicing.slicers import execution_classes
-from weft.spark import clock, columns
+from weft.spark import binding, clock, columns
 from weft.spark.signatures import Place, Signatures, signatures
 
 
@@ -90,7 +91,7 @@ def _root(df: DataFrame, plan: Plan, trees: tuple[Tree, ...], time: str | None) 
 
 def _time(df: DataFrame, plan: Plan, query: Query, given: str | None) -> tuple[ex.Column, str]:
     """The time column of a query, and the Spark type of its window's ends."""
-    named = ex.Column(tuple(given.split("."))) if given else None
+    named = clock.named(given)
     agreed = plan.workload.time
     if named is not None and agreed is not None and named != agreed:
         raise BadRequest(
@@ -112,7 +113,12 @@ def _time(df: DataFrame, plan: Plan, query: Query, given: str | None) -> tuple[e
         raise BadRequest(
             f"there is no column '{shown}'", query=query.id, field="time", remedy=f"Use one of {', '.join(df.columns)}"
         )
-    type_ = df.select(columns.column(at)).schema[0].dataType
+    try:
+        type_ = df.select(columns.column(at)).schema[0].dataType
+    except AnalysisException as error:
+        raise BadRequest(
+            binding.first_line(error), query=query.id, field="time", remedy=f"Use one of {', '.join(df.columns)}"
+        ) from None
     if not isinstance(type_, (T.TimestampType, T.TimestampNTZType, T.DateType)):
         raise BadRequest(
             f"'{shown}' is {type_.simpleString()}, no timestamp",

@@ -15,6 +15,7 @@ from weft.queries.query import Query
 from weft.spark import columns
 from weft.spark.binding import key_columns
 from weft.spark.having import over_results
+from weft.spark.results import ends
 
 _TYPE = re.compile(r"[a-z_]+(\(\d+,\d+\))?")
 
@@ -25,7 +26,7 @@ def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
     metadata = _metadata(results, plan)
     types = _types(metadata, query)
     keys = key_columns(plan.workload)
-    start, end = ("window_start", "window_end") if query.window.unit == "time" else ("row_start", "row_end")
+    start, end = ends(query.window)
 
     def whole_window(node: ex.Expression) -> Column | None:
         if node == ex.WINDOW:
