@@ -37,8 +37,9 @@ _WIDE = 20_000
 class Edges(Protocol):
     """The edges of all trees: per tick, and of unions."""
 
-    exact_unions: bool
-    """Whether `unions` gives the same bound twice."""
+    @property
+    def exact_unions(self) -> bool:
+        """Whether `unions` gives the same bound twice."""
 
     def density(self, i: int) -> Fraction:
         """Of tree i, exactly."""
@@ -112,7 +113,9 @@ class _Rows:
 class _Classes:
     """Edges as classes."""
 
-    exact_unions = False
+    @property
+    def exact_unions(self) -> bool:
+        return False
 
     def __init__(self, trees: Sequence[Candidate]) -> None:
         self._classes: list[Classes] = []
@@ -165,7 +168,7 @@ class Live(_Classes):
         self._rows = self._laid_out()
 
     @property
-    def exact_unions(self) -> bool:  # type: ignore[override]  # here it depends
+    def exact_unions(self) -> bool:
         """Whether there are bit sets now."""
         return self._rows is not None
 
@@ -234,7 +237,9 @@ class _Guessed(_Pairs):
     It is exact for two queries, and for trees whose slides have no common divisor.
     """
 
-    exact_unions = True
+    @property
+    def exact_unions(self) -> bool:
+        return True
 
     def __init__(self, trees: Sequence[Candidate]) -> None:
         super().__init__(trees)
@@ -268,7 +273,8 @@ class _Guessed(_Pairs):
         one, them = self._floats[i], self._floats[others]
         common = self._common[i, others] * (one / self._sums[i]) * (them / self._sums[others])
         least, most = np.maximum(one, them), np.minimum(one + them, self._most)
-        return np.clip(one + them - common, least, np.maximum(least, most))
+        found: Floats = np.clip(one + them - common, least, np.maximum(least, most))
+        return found
 
 
 def common_edges(sets: Sequence[Classes]) -> Floats:
