@@ -6,6 +6,9 @@ command line); `RunFailed` means that the data or the run let us down (exit code
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class WeftError(Exception):
     """The base of all of Weft's exceptions. `str(error)` is one readable message."""
@@ -29,3 +32,15 @@ class BadRequest(WeftError):  # noqa: N818 - the name says what happened, not th
 
 class RunFailed(WeftError):  # noqa: N818
     """The request was sound; the data or the run was not."""
+
+
+def nearest(name: object, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant: one that begins so, or else one that looks like it.
+
+    >>> nearest("weave", ["tri_weave", "weave_share"]), nearest("pane", ["panes"]), nearest("xyz", ["panes"])
+    ('weave_share', 'panes', None)
+    """
+    known, wanted = list(known), str(name)
+    begun = [other for other in known if wanted and other.startswith(wanted)]
+    near = difflib.get_close_matches(wanted, begun or known, 1, 0.0 if begun else 0.6)
+    return near[0] if near else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, nearest
 from weft.planners import (
     contiguous,
     exhaustive,
@@ -143,9 +142,9 @@ def _total(bounds: Iterable[Fraction | None]) -> Fraction | None:
 def one_of(name: str, known: Mapping[str, object], field: str) -> None:
     """Refuse a name that is not known, and suggest one that is."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, 1)
+        near = nearest(name, known)
         raise BadRequest(
             f"there is no {field} '{name}'",
             field=field,
-            remedy=f"Did you mean '{near[0]}'" if near else f"Use one of {', '.join(known)}",
+            remedy=f"Did you mean '{near}'" if near else f"Use one of {', '.join(known)}",
         )

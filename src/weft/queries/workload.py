@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, nearest
 from weft.queries import durations
 from weft.queries import expressions as ex
 from weft.queries.query import Measure, Query, moved
@@ -241,10 +241,8 @@ class Workload(Sequence[Query]):
         try:
             return self._positions[id_]
         except KeyError:
-            import difflib
-
-            near = difflib.get_close_matches(id_, self._positions, 1)
-            known = f"Did you mean '{near[0]}'" if near else f"There are {', '.join(list(self._positions)[:5])}"
+            near = nearest(id_, self._positions)
+            known = f"Did you mean '{near}'" if near else f"There are {', '.join(list(self._positions)[:5])}"
             raise BadRequest("there is no query of this name", query=id_, remedy=known) from None
 
     def window(self, position: int) -> Window:

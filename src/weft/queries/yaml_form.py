@@ -17,14 +17,13 @@ of `1:30` or `yes` never gets in. A query may have `source` and `time` of its ow
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import yaml
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, nearest
 from weft.queries import durations, sql
 from weft.queries import expressions as ex
 from weft.queries.query import Measure, Query
@@ -155,8 +154,8 @@ def _mapping(node: yaml.Node, allowed: Iterable[str] | None, what: str) -> Field
     for key, value in node.value:
         name = _text(key, what)
         if allowed is not None and name not in allowed:
-            near = difflib.get_close_matches(name, list(allowed), 1)
-            known = f"Did you mean {near[0]}" if near else f"There are {', '.join(allowed)}"
+            near = nearest(name, allowed)
+            known = f"Did you mean {near}" if near else f"There are {', '.join(allowed)}"
             _refuse(key, what, f"there is no field '{name[:60]}'", known)
         if name in fields:
             _refuse(key, what, f"'{name}' is there twice", "Leave one out")
