@@ -160,6 +160,7 @@ def _workload(workload: Workload) -> dict[str, Any]:
         "delay": workload.delays.tolist(),
         "counts_rows": workload.counts_rows.tolist(),
         "ids": None if workload.unnamed else list(workload.ids),
+        "owners": workload.owners,
     }
 
 
@@ -175,9 +176,12 @@ def _read_workload(document: dict[str, Any]) -> Workload:
     ids = document["ids"]
     if ids is not None and (len(ids) != len(number) or not all(isinstance(id_, str) and id_ for id_ in ids)):
         raise ValueError("names that do not go with the queries")
+    owners = document.get("owners")
+    if owners is not None and (len(owners) != len(number) or not all(o is None or isinstance(o, str) for o in owners)):
+        raise ValueError("owners that do not go with the queries")
     if {len(number), len(rows), *(len(array) for array in sizes.values())} != {len(number)}:
         raise ValueError("windows that do not go with the queries")
-    return Workload.of(prototypes, number, sizes, rows, ids)
+    return Workload.of(prototypes, number, sizes, rows, ids, owners)
 
 
 def _prototype(query: Query) -> dict[str, Any]:

@@ -4,7 +4,8 @@
 
 Strings are parsed at once into `expressions`; what cannot be held there is refused with the query and the field.
 A query's answer has the columns in `columns` where the query names them (as a SELECT list does), and otherwise the
-window, the group keys and the measures, in that order.
+window, the group keys and the measures, in that order. A query may have an owner: who asks, and is told what sharing
+saves. That is no part of what it asks: two queries that differ in their owners are the same.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Query:
     columns: tuple[Measure, ...] = ()
     assumed: tuple[str, ...] = field(default=(), compare=False)
     """Names that GROUP BY takes from the SELECT list: Spark would take a column of the stream that is called so."""
+    owner: str | None = field(default=None, compare=False)
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Query:
         source: str | None = None,
         columns: Iterable[str | Measure] = (),
         assumed: Iterable[str] = (),
+        owner: str | None = None,
     ) -> None:
         from weft.queries import parse  # sqlglot is only needed once there is text to read
 
@@ -102,6 +105,7 @@ class Query:
             "source": source,
             "columns": tuple(listed),
             "assumed": tuple(assumed),
+            "owner": owner,
         }
         for name_, value in values.items():
             object.__setattr__(self, name_, value)
@@ -128,13 +132,14 @@ class Query:
         return render.query_sql(self)
 
 
-def moved(query: Query, id: str, window: Window) -> Query:
-    """The same query under another name over another window, without checking the rest of it again."""
+def moved(query: Query, id: str, window: Window, owner: str | None = None) -> Query:
+    """The same query under another name over another window, of somebody, without checking the rest of it again."""
     copy = object.__new__(Query)
     for slot in Query.__slots__:
         object.__setattr__(copy, slot, getattr(query, slot))
     object.__setattr__(copy, "id", id)
     object.__setattr__(copy, "window", window)
+    object.__setattr__(copy, "owner", owner)
     return copy
 
 
@@ -146,6 +151,8 @@ def _check(query: Query) -> None:
 
     if not isinstance(query.id, str) or not query.id.strip():
         refuse("id", "must be a name", "Give the query a name of its own")
+    if query.owner is not None and (not isinstance(query.owner, str) or not query.owner.strip()):
+        refuse("owner", "must be a name", "Name a team or a person, or leave it out")
     if not isinstance(query.window, Window):
         refuse("window", f"{query.window!r} is no window", 'Give weft.Window("10 min", "2 min")')
     if not query.measures:

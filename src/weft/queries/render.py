@@ -29,10 +29,15 @@ def workload_sql(workload: Workload) -> str:
 
 def query_sql(query: Query) -> str:
     """One query, below its name."""
-    if query.id != query.id.strip() or re.search(r"[\r\n]", query.id):
-        raise BadRequest(
-            "this name does not fit behind -- name:", query=query.id, field="id", remedy="Use a name on one line"
-        )
+    labels = {"name": query.id} if query.owner is None else {"name": query.id, "owner": query.owner}
+    for (label, said), field in zip(labels.items(), ("id", "owner"), strict=False):
+        if said != said.strip() or re.search(r"[\r\n]", said):
+            raise BadRequest(
+                f"this {label} does not fit behind -- {label}:",
+                query=query.id,
+                field=field,
+                remedy="Use a name on one line",
+            )
     qualified = _qualified(query)
 
     def text(expression: ex.Expression) -> str:
@@ -52,7 +57,7 @@ def query_sql(query: Query) -> str:
     else:
         stream += f" {_bracket(query, None if query.time is None else text(query.time))}"
     lines = [
-        f"-- name: {query.id}",
+        *(f"-- {label}: {said}" for label, said in labels.items()),
         f"SELECT {', '.join(map(item, query.columns or query.measures))}",
         f"FROM {stream}",
     ]

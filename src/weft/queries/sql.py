@@ -1,13 +1,15 @@
 """SQL: text in, queries out, in three spellings that one text may mix.
 
     -- name: high
+    -- owner: trading desk
     SELECT symbol, max(price) AS high FROM trades GROUP BY symbol, window(ts, '10 minutes', '2 minutes');
     SELECT max(price) FROM trades [RANGE 10 MIN SLIDE 2 MIN] GROUP BY symbol;
     SELECT window_end, max(price) FROM HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '10' MINUTE)
     GROUP BY window_end
 
-A query is called what the line `-- name: ...` above it says, and else `q1`, `q2`, ... by position. Spark's spelling
-has the columns of its SELECT list, with Spark's names. `FROM stream` is whatever stream the workload runs over.
+A query is called what the line `-- name: ...` above it says, and else `q1`, `q2`, ... by position; `-- owner: ...` says
+whose it is. Spark's spelling has the columns of its SELECT list, with Spark's names. `FROM stream` is whatever stream
+the workload runs over.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import TypeVar
 from weft.errors import BadRequest, WeftError
 from weft.queries import brackets, hop, parse
 from weft.queries import expressions as ex
-from weft.queries.query import Measure, Query
+from weft.queries.query import Measure, Query, moved
 from weft.queries.tokens import LONGEST, UNSUPPORTED, Cursor, Token, comments, opened, tokens
 from weft.queries.window import Window
 
@@ -65,10 +67,12 @@ def queries(text: str, first: int = 1) -> list[Query]:
         if at > start:
             name = f"q{len(read) + first}"
             try:
-                name = _name(text[behind : found[start].start]) or name
+                labels = _labels(text[behind : found[start].start])
+                name = labels.get("name", name)
                 if found[at - 1].end - found[start].start > LONGEST:
                     raise BadRequest(f"the statement is longer than {LONGEST} characters", remedy="Shorten it")
-                read.append(_query(Cursor(text, found[start:at], clause="SQL"), name))
+                query = _query(Cursor(text, found[start:at], clause="SQL"), name)
+                read.append(moved(query, name, query.window, labels.get("owner")))
             except BadRequest as error:
                 raise error.within(name, "SQL") from None
         if at < len(found):
@@ -89,18 +93,24 @@ def _torn(text: str, error: WeftError, first: int) -> WeftError:
     number = first + sum(end - start > 1 for start, end in pairwise((-1, *ends)))
     begun = before[ends[-1] + 1 :] if ends else before
     gap = whole[before[ends[-1]].end if ends else 0 : begun[0].start if begun else None]
-    return error.within(_name(gap) or f"q{number}", "SQL")
+    return error.within(_labels(gap).get("name", f"q{number}"), "SQL")
 
 
-def _name(gap: str) -> str | None:
-    name = None
+_LABELS = {"name": "high", "owner": "trading desk"}
+"""What the comments above a query may say of it, each with an example."""
+
+
+def _labels(gap: str) -> dict[str, str]:
+    found = {}
     for comment in comments(gap):
         word, colon, rest = comment.removeprefix("--").partition(":")
-        if comment.startswith("--") and colon and word.strip().lower() == "name":
-            name = rest.strip()
-            if not name:
-                raise BadRequest("the name is empty", field="-- name", remedy="Write -- name: high")
-    return name
+        label = word.strip().lower()
+        if comment.startswith("--") and colon and label in _LABELS:
+            found[label] = rest.strip()
+            if not found[label]:
+                remedy = f"Write -- {label}: {_LABELS[label]}"
+                raise BadRequest(f"the {label} is empty", field=f"-- {label}", remedy=remedy)
+    return found
 
 
 def _query(cursor: Cursor, name: str) -> Query:

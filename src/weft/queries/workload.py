@@ -1,7 +1,8 @@
 """Workload: the queries that a team runs over one stream, as one value.
 
 A workload may hold a million windows, so the windows are kept as arrays and the rest of a query (measures, filter,
-keys) once per different one, its *prototype*. `workload[i]` puts a `Query` together when somebody asks for it.
+keys) once per different one, its *prototype*. `workload[i]` puts a `Query` together when somebody asks for it. Names
+are part of a workload; owners are a note on it, which neither equality nor the fingerprint minds.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Workload(Sequence[Query]):
             {field: [getattr(window, field) for window in windows] for field in ("range", "slide", "offset", "delay")},
             [window.unit == "rows" for window in windows],
             tuple(query.id for query in queries),
+            tuple(query.owner for query in queries),
         )
 
     def _fill(
@@ -66,6 +68,7 @@ class Workload(Sequence[Query]):
         sizes: Mapping[str, npt.ArrayLike],
         rows: npt.ArrayLike,
         ids: tuple[str, ...] | None,
+        owners: tuple[str | None, ...] | None,
     ) -> None:
         self.prototypes, self.prototype = prototypes, np.ascontiguousarray(prototype, np.int64)
         self.ranges, self.slides, self.offsets, self.delays = (
@@ -73,6 +76,7 @@ class Workload(Sequence[Query]):
         )
         self.counts_rows = np.ascontiguousarray(rows, dtype=bool)
         self._ids = ids
+        self._owners = owners if owners and any(owner is not None for owner in owners) else None
         for array in (self.prototype, self.ranges, self.slides, self.offsets, self.delays, self.counts_rows):
             array.setflags(write=False)
         self._positions: dict[str, int] | None = None
@@ -109,6 +113,7 @@ class Workload(Sequence[Query]):
         having: str | ex.Expression | None = None,
         time: str | ex.Column | None = None,
         ids: Iterable[str] | None = None,
+        owners: Iterable[str | None] | None = None,
     ) -> Workload:
         """One query per element of the arrays, all asking for the same measures.
 
@@ -146,9 +151,14 @@ class Workload(Sequence[Query]):
                     f"element {bad[0]} is {array[bad[0]]}: {rule}", field=field, remedy="Leave it out or mend it"
                 )
         names = None if ids is None else tuple(ids)
-        if names is not None and len(names) != len(sizes["range"]):
-            rule = f"{len(names)} names for {len(sizes['range'])} windows"
-            raise BadRequest(rule, field="ids", remedy="Give a name for each, or leave ids out")
+        who = None if owners is None else tuple(owners)
+        labels: tuple[str | None, ...] | None
+        for field, labels in (("ids", names), ("owners", who)):
+            if labels is not None and len(labels) != len(sizes["range"]):
+                rule = f"{len(labels)} names for {len(sizes['range'])} windows"
+                raise BadRequest(rule, field=field, remedy=f"Give a name for each, or leave {field} out")
+        for owner in set(who or ()):
+            Query("windows", "count(*)", _ANY_WINDOW, owner=owner)  # checks the name
         prototype = moved(Query("windows", measures, _ANY_WINDOW, where, group_by, having, time), "", _ANY_WINDOW)
         count = len(sizes["range"])
         return cls.of(
@@ -157,6 +167,7 @@ class Workload(Sequence[Query]):
             {field: array.astype(np.int64) * scale for field, array in sizes.items()},
             np.full(count, unit == "rows"),
             names,
+            who,
         )
 
     @classmethod
@@ -167,11 +178,13 @@ class Workload(Sequence[Query]):
         sizes: Mapping[str, npt.ArrayLike],
         counts_rows: npt.ArrayLike,
         ids: Iterable[str] | None,
+        owners: Iterable[str | None] | None = None,
     ) -> Workload:
         """A workload from its parts, as they stand in a saved plan; the windows have been checked."""
         workload = cls.__new__(cls)
         numbers = np.asarray(prototype, np.int64)
-        workload._fill(prototypes, numbers, sizes, counts_rows, None if ids is None else tuple(ids))
+        names, who = None if ids is None else tuple(ids), None if owners is None else tuple(owners)
+        workload._fill(prototypes, numbers, sizes, counts_rows, names, who)
         return workload
 
     @property
@@ -234,6 +247,15 @@ class Workload(Sequence[Query]):
         """The names of all queries, in order."""
         return tuple(self.id(position) for position in range(len(self)))
 
+    def owner(self, position: int) -> str | None:
+        """Who owns the query at a position, where that is known."""
+        return None if self._owners is None else self._owners[position]
+
+    @property
+    def owners(self) -> tuple[str | None, ...] | None:
+        """Who owns the queries, in order; None where no query has an owner."""
+        return self._owners
+
     def position(self, id_: str) -> int:
         """Where the query of this name is."""
         if self._positions is None:
@@ -257,7 +279,8 @@ class Workload(Sequence[Query]):
 
     def __getitem__(self, key: int | str) -> Query:  # type: ignore[override]  # a workload is not sliced
         position = self.position(key) if isinstance(key, str) else range(len(self))[key]
-        return moved(self.prototypes[self.prototype[position]], self.id(position), self.window(position))
+        prototype = self.prototypes[self.prototype[position]]
+        return moved(prototype, self.id(position), self.window(position), self.owner(position))
 
     def __iter__(self) -> Iterator[Query]:
         return (self[position] for position in range(len(self)))

@@ -1,7 +1,8 @@
 """YAML: a workload as a list of queries, for people who would rather not write SQL.
 
-    source: trades                      # for all queries; may be left out, as may time
+    source: trades                      # for all queries; may be left out, as may time and owner
     time: ts
+    owner: trading desk
     queries:
       - id: high
         measures: {high: max(price)}    # or "max(price) AS high", or a list of such texts
@@ -12,13 +13,13 @@
       - sql: SELECT max(price) FROM trades [RANGE 1 H]
 
 Every field is known or refused with its line, and every value has the type that it must have: what YAML would make
-of `1:30` or `yes` never gets in. A query may have `source` and `time` of its own.
+of `1:30` or `yes` never gets in. A query may have `source`, `time` and `owner` of its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import yaml
@@ -32,9 +33,10 @@ from weft.queries.workload import Workload
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 10
-_TOP = ("source", "time", "queries")
-_QUERY = ("id", "measures", "window", "where", "group_by", "having", "columns", "source", "time")
-_SQL = ("sql", "id")
+_SHARED = ("source", "time", "owner")
+_TOP = (*_SHARED, "queries")
+_QUERY = ("id", "measures", "window", "where", "group_by", "having", "columns", *_SHARED)
+_SQL = ("sql", "id", "owner")
 _TIME_WINDOW = ("range", "slide", "offset", "delay")
 _ROW_WINDOW = ("rows", "slide", "offset", "delay")
 
@@ -49,9 +51,8 @@ def queries(text: str) -> list[Query]:
     entries = top["queries"]
     if not isinstance(entries, yaml.SequenceNode) or not entries.value:
         _refuse(entries, "queries", "a list of queries is expected", "Begin each with a dash: - id: high")
-    source = _text(top["source"], "source") if "source" in top else None
-    time = _text(top["time"], "time") if "time" in top else None
-    return [_entry(node, number, source, time) for number, node in enumerate(entries.value, 1)]
+    shared = {field: _text(top[field], field) for field in _SHARED if field in top}
+    return [_entry(node, number, shared) for number, node in enumerate(entries.value, 1)]
 
 
 def _root(text: str) -> yaml.Node:
@@ -74,7 +75,7 @@ def _root(text: str) -> yaml.Node:
     return root
 
 
-def _entry(node: yaml.Node, number: int, source: str | None, time: str | None) -> Query:
+def _entry(node: yaml.Node, number: int, shared: Mapping[str, str]) -> Query:
     name, lines = f"q{number}", {}
     try:
         spelled_in_sql = isinstance(node, yaml.MappingNode) and any(key.value == "sql" for key, _ in node.value)
@@ -83,8 +84,8 @@ def _entry(node: yaml.Node, number: int, source: str | None, time: str | None) -
         if "id" in fields:
             name = _text(fields["id"], "id")
         if spelled_in_sql:
-            return _sql(fields, number, name if "id" in fields else None, source, time)
-        return _query(fields, name, source, time)
+            return _sql(fields, number, name if "id" in fields else None, shared)
+        return _query(fields, name, shared)
     except BadRequest as error:
         if error.field and ", line " in error.field:
             raise error.within(name) from None
@@ -94,11 +95,11 @@ def _entry(node: yaml.Node, number: int, source: str | None, time: str | None) -
         ) from None
 
 
-def _query(fields: Fields, name: str, source: str | None, time: str | None) -> Query:
+def _query(fields: Fields, name: str, shared: Mapping[str, str]) -> Query:
     for field in ("measures", "window"):
         if field not in fields:
             raise BadRequest("it is missing", field=field, remedy=f"Add {field}: to the query")
-    time = _text(fields["time"], "time") if "time" in fields else time
+    own = dict(shared) | {field: _text(fields[field], field) for field in _SHARED if field in fields}
     return Query(
         name,
         _measures(fields["measures"]),
@@ -106,22 +107,23 @@ def _query(fields: Fields, name: str, source: str | None, time: str | None) -> Q
         where=_text(fields["where"], "where") if "where" in fields else None,
         group_by=_texts(fields["group_by"], "group_by") if "group_by" in fields else (),
         having=_text(fields["having"], "having") if "having" in fields else None,
-        time=time,
-        source=_text(fields["source"], "source") if "source" in fields else source,
         columns=_texts(fields["columns"], "columns") if "columns" in fields else (),
+        **own,
     )
 
 
-def _sql(fields: Fields, number: int, name: str | None, source: str | None, time: str | None) -> Query:
+def _sql(fields: Fields, number: int, name: str | None, shared: Mapping[str, str]) -> Query:
     read = sql.queries(_text(fields["sql"], "sql"), number)
     if len(read) != 1:
         _refuse(fields["sql"], "sql", f"one statement is expected, not {len(read)}", "Make an entry for each")
-    query = read[0]
-    named = Query("time", "count(*)", Window("1 s"), time=time).time
+    query, source = read[0], shared.get("source")
+    named = Query("time", "count(*)", Window("1 s"), time=shared.get("time")).time
+    owner = _text(fields["owner"], "owner") if "owner" in fields else query.owner or shared.get("owner")
     if source is not None and query.source not in (None, source):
         _refuse(fields["sql"], "sql", f"it reads {query.source}, the workload {source}", "Read the same stream")
     kept = (query.measures, query.window, query.where, query.group_by, query.having)
-    return Query(name or query.id, *kept, query.time or named, query.source or source, query.columns)
+    own = (query.time or named, query.source or source, query.columns)
+    return Query(name or query.id, *kept, *own, owner=owner)
 
 
 def _measures(node: yaml.Node) -> dict[str, str] | list[str]:
@@ -193,7 +195,7 @@ def text(workload: Workload) -> str:
     """A workload as YAML that `queries` reads back to the same queries."""
     everything = list(workload)
     shared = {}
-    for field in ("source", "time"):
+    for field in _SHARED:
         values = {getattr(query, field) for query in everything}
         if len(values) == 1:
             shared[field] = values.pop()
@@ -202,6 +204,8 @@ def text(workload: Workload) -> str:
         top["source"] = shared["source"]
     if shared.get("time") is not None:
         top["time"] = ex.to_sql(shared["time"])
+    if shared.get("owner") is not None:
+        top["owner"] = shared["owner"]
     top["queries"] = [_plain(query, shared) for query in everything]
     said: str = yaml.safe_dump(top, sort_keys=False, allow_unicode=True, width=120)
     if re.search("[\\x85\\u2028\\u2029]", said):  # PyYAML folds these line breaks away unless they are escaped
@@ -230,6 +234,8 @@ def _plain(query: Query, shared: dict[str, Any]) -> dict[str, Any]:
         plain["source"] = query.source
     if query.time is not None and "time" not in shared:
         plain["time"] = ex.to_sql(query.time)
+    if query.owner is not None and "owner" not in shared:
+        plain["owner"] = query.owner
     return plain
 
 
