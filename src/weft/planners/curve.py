@@ -11,6 +11,7 @@ is never below one pass.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,3 +49,14 @@ class Curve:
         """
         ought = self.extrapolated(queries)
         return cost / ought - 1 if ought else Fraction(0)
+
+    def calls_for_planning(self, queries: int, cost: Fraction, tolerance: Fraction | float) -> bool:
+        """Whether a plan that costs so much should be made anew. With 0 always, with infinity never.
+
+        >>> curve = Curve(((10, Fraction(100)), (20, Fraction(150))))
+        >>> [curve.calls_for_planning(24, Fraction(200), tolerance) for tolerance in (0, 0.1, 0.2, math.inf)]
+        [True, True, False, False]
+        """
+        if tolerance in (0, math.inf):
+            return tolerance == 0
+        return not self.points or self.deviation(queries, cost) > tolerance

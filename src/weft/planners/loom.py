@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +12,7 @@ from weft.planners.candidates import Candidate, together
 from weft.planners.families import families
 from weft.planners.forest import Forest
 from weft.planners.optimize import Request
+from weft.planners.planner import Planner
 from weft.planners.prices import PRICES, Price, choose_techniques
 from weft.planners.tree_edges import Live
 from weft.planners.weave_share import weave
@@ -32,19 +33,32 @@ class Entry:
     candidate: Candidate
     price: Price
 
+    def at(self, time: ex.Column) -> Entry:
+        """The query once others have named the time that it leaves to them."""
+        group_by, _, *clock = self.kin
+        return replace(self, kin=(group_by, time, *clock))
 
-def entry(query: Query, asked: Request, time: ex.Column | None) -> Entry:
-    """A query, checked, among others whose time is in the given column."""
+
+def entries(workload: Workload, asked: Request, time: ex.Column | None) -> list[Entry]:
+    """Queries, checked, among others whose time is in the given column."""
     pricing, techniques = PRICES[asked.price], choose_techniques(asked.technique)
-    family = families(Workload([query]), asked.stats, asked.slicing, pricing, techniques)[0]
-    counted = (query.where,) if query.window.unit == "rows" else None
-    kin = (query.group_by, query.time or time, query.window.unit, counted)
-    return Entry(query, kin, family.collapsed[0], family.price)
-
-
-def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]]) -> dict[Kin, list[list[Candidate]]]:
-    """Weave Share over live queries, each kin by itself: the candidates of every tree."""
     found = {}
+    for family in families(workload, asked.stats, asked.slicing, pricing, techniques):
+        for candidate in family.alone:
+            query = workload[position := int(candidate.queries[0])]
+            counted = (query.where,) if query.window.unit == "rows" else None
+            kin = (query.group_by, query.time or time, query.window.unit, counted)
+            found[position] = Entry(query, kin, candidate, family.price)
+    return [found[position] for position in sorted(found)]
+
+
+Groups = dict[Kin, list[list[Candidate]]]
+"""The candidates of every tree, by kin."""
+
+
+def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]], planner: Planner) -> tuple[Groups, int]:
+    """Weave Share over live queries, each kin by itself, and how many pairs of trees were weighed."""
+    found, weighed = {}, 0
     for kin, entries in live.items():
         alike: dict[tuple[Classes, int], list[Candidate]] = {}
         one_range = all(technique.one_range for technique in entries[0].price.techniques)
@@ -53,14 +67,17 @@ def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]]) -> dict[Kin, list[
             alike.setdefault((one.candidate.classes, size), []).append(one.candidate)
         start = [together(candidates) for candidates in alike.values()]
         behind = {id(candidate): members for candidate, members in zip(start, alike.values(), strict=True)}
-        forest = Forest(start, entries[0].price)
+        forest = Forest(start, planner.priced(start, entries[0].price))
         weave(forest)
+        weighed += forest.evaluations
         found[kin] = [[one for start in members for one in behind[id(start)]] for members in forest.members if members]
-    return found
+    return found, weighed
 
 
 class Loom:
     """Trees of live queries. State: queries come and go."""
+
+    _all_changed = False
 
     def __init__(self, trees: Sequence[Sequence[Candidate]], price: Price) -> None:
         self.price = price
@@ -89,28 +106,37 @@ class Loom:
         """A tree as a candidate, less who its queries are."""
         return self._forest.shape(number)
 
+    def repriced(self, price: Price) -> Loom:
+        """The same trees under another price, under which any two of them may have become worth merging."""
+        loom = Loom(self.trees, price)
+        loom._all_changed = True
+        return loom
+
     def add(self, query: Candidate) -> tuple[list[Candidate], int]:
         """Weave a query in; the others of its tree, and how many pairs of trees were weighed."""
-        return self._settled(self._forest.append(query), query)
+        weighed = self._settle(self._forest.append(query))
+        tree = next(members for members in self.trees if any(member is query for member in members))
+        return [member for member in tree if member is not query], weighed
 
     def remove(self, query: Candidate) -> tuple[list[Candidate], int]:
         """Take a query out; the others of the tree that it was in, and how many pairs of trees were weighed."""
         number = next(i for i, members in self.numbered if any(member is query for member in members))
         self._forest.drop(number, query)
         left = list(self._forest.members[number])
-        if not left:
-            self._add_up()
-        return left, self._settled(number, query)[1] if left else 0
+        return left, self._settle(number)
 
-    def _settled(self, number: int, query: Candidate) -> tuple[list[Candidate], int]:
-        """Merge a tree that has changed while that saves something."""
+    def _settle(self, number: int) -> int:
+        """Merge a tree that has changed while that saves something, and say how many pairs of trees were weighed."""
         forest = self._forest
         before = forest.evaluations
-        while (partner := forest.partner(number, forest.ceilings(number))) is not None:
+        while forest.members[number] and (partner := forest.partner(number, forest.ceilings(number))) is not None:
             number, other = sorted((number, partner))
             forest.merge(number, other)
-        others = [member for member in forest.members[number] if member is not query]
+        if self._all_changed:
+            forest.compact()
+            weave(forest)
+            self._all_changed = False
         if 2 * np.count_nonzero(forest.alive) < len(forest):
             forest.compact()
         self._add_up()
-        return others, forest.evaluations - before
+        return forest.evaluations - before

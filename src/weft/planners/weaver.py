@@ -8,29 +8,35 @@ Trees are never split, so the plan gets worse with time. When it costs more than
 curve leads one to expect (`curve.py`), all queries are planned from scratch, in the background unless told otherwise:
 changes go on meanwhile, and are made again on the new plan when it is ready (Guirguis et al., CIKM 2011, section 5.2).
 
-A `Weaver` is running state. `snapshot` is a small frozen value of it, and `Weaver.restore` goes on from there.
+Over shared slices (`planner="tri_weave"`) every change moves what each tree reads, so all trees may be merged after it.
+
+A `Weaver` is running state, for one thread at a time. `snapshot` is a frozen value of it, and `Weaver.restore` goes on
+from there; what was being planned in the background is begun again with the next change that calls for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, nearest
 from weft.planners.candidates import Candidate
 from weft.planners.curve import Curve
-from weft.planners.loom import Entry, Kin, Loom, entry, grouped_from_scratch
-from weft.planners.optimize import Request
+from weft.planners.loom import Entry, Groups, Kin, Loom, entries, grouped_from_scratch
+from weft.planners.optimize import PLANNERS, Request
+from weft.planners.prices import Price
 from weft.plans.plan import Plan
 from weft.plans.stats import Stats
+from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.queries.window import Window
 from weft.queries.workload import Workload
 
+_INCREMENTAL = ("weave_share", "tri_weave")
 TOLERANCE = Fraction(1, 5)
 """20 to 30 % "achieves a good balance between performance and overhead" (section 6 there)."""
 
@@ -49,6 +55,8 @@ class Change:
     edges_before: Fraction
     """Edges per second of all trees."""
     edges: Fraction
+    trees_before: int
+    trees: int
     comparisons: int
     """Pairs of trees weighed for it."""
     deviation: Fraction
@@ -81,31 +89,44 @@ class Weaver:
         price: str = "operations",
         tolerance: Fraction | float = TOLERANCE,
         background: bool = True,
+        planner: str = "weave_share",
     ) -> None:
         if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, Fraction)) or not tolerance >= 0:
             raise BadRequest(f"the tolerance is {tolerance!r}", field="tolerance", remedy="Give 0 or more, as 0.2")
+        if planner not in _INCREMENTAL:
+            raise BadRequest(
+                f"'{planner}' does not take queries one at a time",
+                field="planner",
+                remedy=f"Use {' or '.join(_INCREMENTAL)}, or weft.optimize whenever the queries change",
+            )
         self.tolerance, self.background = tolerance, background
         self.comparisons = 0
         """Pairs of trees that have been weighed."""
         self.reconstructions = 0
         """Plans made from scratch."""
-        self._asked = Request(Workload([_ANY]), stats, "weave_share", technique, slicing, price)
+        self._asked = Request(Workload([_ANY]), stats, planner, technique, slicing, price)
+        self._planner = PLANNERS[planner]
         self._entries: dict[str, Entry] = {}
         self._names: dict[int, str] = {}
         """By the candidates of the entries, which are told apart by `id`."""
         self._looms: dict[Kin, Loom] = {}
         self._curve = Curve(least=stats.rate)
         self._workers: ThreadPoolExecutor | None = None
-        self._building: tuple[Future[dict[Kin, list[list[Candidate]]]], int] | None = None
+        self._building: tuple[Future[tuple[Groups, int]], int] | None = None
+        self._time: ex.Column | None = None
+        """The time that queries have which name none."""
         self._since: list[tuple[Entry, bool]] = []
         """Queries that have come (True) or gone since the queries in `_building` were taken."""
 
     @classmethod
     def of(cls, plan: Plan, tolerance: Fraction | float = TOLERANCE, background: bool = True) -> Weaver:
-        """A weaver that goes on from a plan."""
+        """A weaver that goes on from a plan, whichever planner made it: its trees stay, and are never split."""
+        if not isinstance(plan, Plan):
+            raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Give what weft.optimize made")
         ids = plan.workload.ids
+        planner = next(name for name in _INCREMENTAL if PLANNERS[name].feed == plan.feed)
         trees = tuple(tuple(ids[i] for i in tree.queries.tolist()) for tree in plan.trees)
-        request = Request(plan.workload, plan.stats, "weave_share", plan.technique, plan.slicing, plan.price)
+        request = Request(plan.workload, plan.stats, planner, plan.technique, plan.slicing, plan.price)
         weaver = cls.restore(Snapshot(request, trees, Curve((), plan.stats.rate), tolerance, 0, 0), background)
         weaver._curve = weaver._curve.with_point(len(weaver), weaver.cost)
         return weaver
@@ -114,13 +135,15 @@ class Weaver:
     def restore(cls, snapshot: Snapshot, background: bool = True) -> Weaver:
         """A weaver that goes on from a snapshot."""
         asked = snapshot.request
-        weaver = cls(asked.stats, asked.technique, asked.slicing, asked.price, snapshot.tolerance, background)
+        how = (asked.technique, asked.slicing, asked.price)
+        weaver = cls(asked.stats, *how, snapshot.tolerance, background, asked.planner)
         weaver._curve, weaver.comparisons = snapshot.curve, snapshot.comparisons
         weaver.reconstructions = snapshot.reconstructions
         workload = asked.workload
-        for query in workload if snapshot.trees else ():
-            weaver._keep(entry(query, asked, workload.time))
-        trees: dict[Kin, list[list[Candidate]]] = {}
+        weaver._time = workload.time
+        for one in entries(workload, asked, workload.time) if snapshot.trees else ():
+            weaver._keep(one)
+        trees: Groups = {}
         for ids in snapshot.trees:
             found = [weaver._entries[id_] for id_ in ids]
             trees.setdefault(found[0].kin, []).append([one.candidate for one in found])
@@ -147,7 +170,9 @@ class Weaver:
     @property
     def cost(self) -> Fraction:
         """What the plan costs now."""
-        return sum((loom.cost for loom in self._looms.values()), Fraction(0))
+        feeding = self._asked.stats.rate * sum(1 for loom in self._looms.values() if loom.trees)
+        trees = sum((loom.cost for loom in self._looms.values()), Fraction(0))
+        return trees + feeding if self._planner.feed == "slices" else trees
 
     @property
     def edges(self) -> Fraction:
@@ -196,7 +221,14 @@ class Weaver:
         in_order = tuple(sorted(trees, key=lambda tree: int(tree.queries[0])))
         asked = self._asked
         return Plan(
-            workload, asked.stats, in_order, asked.planner, asked.slicing, asked.price, technique=asked.technique
+            workload,
+            asked.stats,
+            in_order,
+            asked.planner,
+            asked.slicing,
+            asked.price,
+            self._planner.feed,
+            technique=asked.technique,
         )
 
     def settle(self) -> None:
@@ -205,8 +237,19 @@ class Weaver:
             self._adopt(wait=True)
 
     def _checked(self, query: Query) -> Entry:
-        """A query that may be woven in; a time column that splits the queries into other kin is refused."""
+        """A query that may be woven in: of the same stream, and with a time that all queries can have."""
+        if not isinstance(query, Query):
+            raise BadRequest(f"{query!r:.60} is no query", field="query", remedy="Give a weft.Query")
         others = [one.query for one in self._entries.values() if one.query.id != query.id]
+        if query.source is not None:
+            source = next((other.source for other in others if other.source is not None), query.source)
+            if source.lower() != query.source.lower():
+                raise BadRequest(
+                    f"it reads {query.source}, the others {source}",
+                    query=query.id,
+                    field="source",
+                    remedy="Make a weaver for each stream",
+                )
         times = {other.time for other in (*others, query) if other.time is not None}
         if len(times) > 1 and any(other.time is None for other in (*others, query)):
             raise BadRequest(
@@ -215,11 +258,13 @@ class Weaver:
                 field="time",
                 remedy="Name the time in every query",
             )
-        return entry(query, self._asked, next(iter(times), None))
+        return entries(Workload([query]), self._asked, next(iter(times), self._time))[0]
 
     def _known(self, id_: str) -> Entry:
         if id_ not in self._entries:
-            raise BadRequest("there is no query of this name", query=id_, field="id", remedy="Add it first")
+            near = nearest(id_, self._entries)
+            remedy = f"Did you mean '{near}'" if near else "Add it first"
+            raise BadRequest("there is no query of this name", query=str(id_), field="id", remedy=remedy)
         return self._entries[id_]
 
     def _keep(self, one: Entry) -> None:
@@ -228,11 +273,11 @@ class Weaver:
 
     def _change(self, id_: str, what: str, change: Callable[[], Sequence[Candidate]]) -> Change:
         self._adopt(wait=False)
-        before, edges, weighed = self.cost, self.edges, self.comparisons
+        before, edges, trees, weighed = self.cost, self.edges, self._trees, self.comparisons
         partners = tuple(sorted(self._names[id(partner)] for partner in change()))
         deviation = self.deviation
-        beyond = self.tolerance == 0 or deviation > self.tolerance or not self._curve.points
-        reconstructed = bool(self._entries) and self._building is None and beyond
+        due = bool(self._entries) and self._curve.calls_for_planning(len(self), self.cost, self.tolerance)
+        reconstructed = due and self._building is None
         if reconstructed:
             self._reconstruct()
         return Change(
@@ -243,41 +288,73 @@ class Weaver:
             self.cost,
             edges,
             self.edges,
+            trees,
+            self._trees,
             self.comparisons - weighed,
             deviation,
             reconstructed,
         )
 
+    @property
+    def _trees(self) -> int:
+        return sum(len(loom.trees) for loom in self._looms.values())
+
     def _join(self, new: Entry) -> Sequence[Candidate]:
+        if new.query.time is not None and new.query.time != self._time:
+            self._tell_time(new.query.time)
         self._keep(new)
-        self._since.append((new, True))
+        self._note(new, True)
         return self._woven(new)
 
     def _leave(self, gone: Entry) -> Sequence[Candidate]:
         del self._entries[gone.query.id], self._names[id(gone.candidate)]
-        self._since.append((gone, False))
+        self._note(gone, False)
         return self._unwoven(gone)
 
+    def _note(self, one: Entry, has_come: bool) -> None:
+        if self._building is not None:
+            self._since.append((one, has_come))
+
     def _woven(self, new: Entry) -> Sequence[Candidate]:
-        loom = self._looms.setdefault(new.kin, Loom([], new.price))
+        loom = self._looms.get(new.kin) or Loom([], new.price)
+        loom = self._looms[new.kin] = self._repriced(loom, [*_all(loom.trees), new.candidate], new.price)
         partners, weighed = loom.add(new.candidate)
         self.comparisons += weighed
         return partners
 
     def _unwoven(self, gone: Entry) -> Sequence[Candidate]:
-        partners, weighed = self._looms[gone.kin].remove(gone.candidate)
+        loom = self._looms[gone.kin]
+        left = [candidate for candidate in _all(loom.trees) if candidate is not gone.candidate]
+        loom = self._looms[gone.kin] = self._repriced(loom, left, gone.price)
+        partners, weighed = loom.remove(gone.candidate)
         self.comparisons += weighed
         return partners
+
+    def _repriced(self, loom: Loom, queries: Sequence[Candidate], price: Price) -> Loom:
+        """The loom under the price that it has with these queries."""
+        if self._planner.feed == "events" or not queries:
+            return loom
+        return loom.repriced(self._planner.priced(queries, price))
+
+    def _tell_time(self, time: ex.Column) -> None:
+        """A time is named, and queries that leave theirs to the others take it."""
+        waiting = {one.kin: one.at(time).kin for one in self._entries.values() if one.query.time is None}
+        if waiting:
+            self.settle()
+        for id_, one in self._entries.items():
+            if one.query.time is None:
+                self._entries[id_] = one.at(time)
+        self._looms = {waiting.get(kin, kin): loom for kin, loom in self._looms.items()}
+        self._time = time
 
     def _reconstruct(self) -> None:
         """Plan all queries from scratch, now or in the background."""
         live: dict[Kin, list[Entry]] = {}
         for one in self._entries.values():
             live.setdefault(one.kin, []).append(one)
-        self._since.clear()
         if self._workers is None:
             self._workers = ThreadPoolExecutor(1, "weft-weaver")
-        self._building = self._workers.submit(grouped_from_scratch, live), len(self._entries)
+        self._building = self._workers.submit(grouped_from_scratch, live, self._planner), len(self._entries)
         if not self.background:
             self._adopt(wait=True)
 
@@ -286,8 +363,10 @@ class Weaver:
         if self._building is None or not (wait or self._building[0].done()):
             return
         future, planned = self._building
-        self._plant(future.result())
+        trees, weighed = future.result()
+        self._plant(trees)
         self._building = None
+        self.comparisons += weighed
         self.reconstructions += 1
         self._curve = self._curve.with_point(planned, self.cost)
         since, self._since = self._since, []
@@ -297,9 +376,15 @@ class Weaver:
             else:
                 self._unwoven(one)
 
-    def _plant(self, trees: Mapping[Kin, list[list[Candidate]]]) -> None:
+    def _plant(self, trees: Groups) -> None:
         prices = {one.kin: one.price for one in self._entries.values()} | {one.kin: one.price for one, _ in self._since}
-        self._looms = {kin: Loom(groups, prices[kin]) for kin, groups in trees.items()}
+        self._looms = {
+            kin: Loom(groups, self._planner.priced(_all(groups), prices[kin])) for kin, groups in trees.items()
+        }
+
+
+def _all(trees: Iterable[Sequence[Candidate]]) -> list[Candidate]:
+    return [candidate for members in trees for candidate in members]
 
 
 _ANY = Query("any", "count(*)", Window.of(1, 1))

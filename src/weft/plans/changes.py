@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import TypeVar
 
 from weft.plans.diff import Difference, Pair, tree_of
 from weft.plans.explain import number
+from weft.plans.facts import NOTHING, Fact, as_html, as_text, listed
 from weft.plans.picture import counted
-from weft.plans.plain import plain
 from weft.plans.plan import Tree
 from weft.queries import durations
 from weft.queries import expressions as ex
@@ -30,34 +29,23 @@ from weft.queries.window import Window
 _SHOWN = 8
 """Trees, queries and names listed of each kind before the rest is counted."""
 
-Fact = tuple[str, str]
-"""What a line is about, and what it says; two empty texts for an empty line."""
-_NOTHING: Fact = ("", "")
 _Listed = TypeVar("_Listed")
 
 
 def text(difference: Difference) -> str:
     """The difference as text."""
-    return "\n".join(f"{name:<12}{said}".rstrip() for name, said in facts(difference))
+    return as_text(facts(difference))
 
 
 def html(difference: Difference) -> str:
     """The difference as an HTML fragment. Whatever comes from a query is escaped."""
-    style = "text-align:left;vertical-align:top;padding:1px 14px 1px"
-    rows = "".join(
-        f"<tr><td style='{style} {12 if name.startswith(' ') else 0}px'>{'' if name.startswith(' ') else '<b>'}"
-        f"{escape(name.strip())}{'' if name.startswith(' ') else '</b>'}</td>"
-        f"<td style='{style} 0'>{escape(said) or '&nbsp;'}</td></tr>"
-        for name, said in facts(difference)
-    )
-    return f"<div><table><tbody>{rows}</tbody></table></div>"
+    return as_html(facts(difference))
 
 
 def facts(difference: Difference) -> Iterator[Fact]:
     """All lines of the difference."""
     for part in (_head, _trees, _queries):
-        for name, said in part(difference):
-            yield name, plain(said)
+        yield from part(difference)
 
 
 def _head(difference: Difference) -> Iterator[Fact]:
@@ -77,7 +65,7 @@ def _head(difference: Difference) -> Iterator[Fact]:
     if difference.incomparable is not None:
         yield "", f"not comparable: {difference.incomparable}"
     before, after = (sum((tree.edge_rate for tree in plan.trees), Fraction(0)) for plan in (old, new))
-    yield "edges", _from_to(before, after, "edges/s")
+    yield "edges", from_to(before, after, "edges/s")
     if old.workload.unnamed or new.workload.unnamed:
         yield "note", "windows given as arrays have no names: q1 is the first one, q2 the second"
     if difference.unchanged:
@@ -94,8 +82,8 @@ def _trees(difference: Difference) -> Iterator[Fact]:
         if pair.new not in touched and _alike(pair, old[pair.old - 1], new[pair.new - 1])
     ]
     if alike:
-        said = _listed([f"t{pair.old} -> t{pair.new}" for pair in alike])
-        yield from (_NOTHING, ("same", f"{counted(len(alike), 'tree')}: {said}"))
+        said = listed([f"t{pair.old} -> t{pair.new}" for pair in alike])
+        yield from (NOTHING, ("same", f"{counted(len(alike), 'tree')}: {said}"))
     changed = sorted(set(difference.kept_trees) - set(alike), key=lambda pair: pair.old)
 
     def kept(pair: Pair) -> Iterator[Fact]:
@@ -106,7 +94,7 @@ def _trees(difference: Difference) -> Iterator[Fact]:
         parts += [f"{go:,} {'goes' if go == 1 else 'go'}"] * bool(go)
         yield "kept", f"t{pair.old} -> t{pair.new}: {', '.join(parts)}"
         yield "  cost", _costs(difference, before.cost, after.cost)
-        yield "  edges", _from_to(before.edge_rate, after.edge_rate, "edges/s")
+        yield "  edges", from_to(before.edge_rate, after.edge_rate, "edges/s")
         yield "  final", _arrow(before.technique, after.technique)
 
     def costlier(pair: Pair) -> Fraction:
@@ -134,9 +122,9 @@ def _alike(pair: Pair, old: Tree, new: Tree) -> bool:
 
 def _each(word: str, things: Sequence[_Listed], tell: Callable[[_Listed], Iterable[Fact]]) -> Iterator[Fact]:
     for thing in things[:_SHOWN]:
-        yield from (_NOTHING, *tell(thing))
+        yield from (NOTHING, *tell(thing))
     if len(things) > _SHOWN:
-        yield from (_NOTHING, _more(word, things))
+        yield from (NOTHING, _more(word, things))
 
 
 def _more(word: str, things: Sequence[object]) -> Fact:
@@ -155,12 +143,12 @@ def _queries(difference: Difference) -> Iterator[Fact]:
         "altered": (difference.altered, lambda id_: f"{id_}: {'; '.join(_alterations(old[id_], new[id_]))}"),
         "moved": (
             sorted(routes, key=lambda route: -len(routes[route])),
-            lambda route: f"{route}: {_listed(routes[route])}",
+            lambda route: f"{route}: {listed(routes[route])}",
         ),
     }
     for word, (things, say) in kinds.items():
         if things:
-            yield _NOTHING
+            yield NOTHING
         for thing in things[:_SHOWN]:
             yield word, say(thing)
         if len(things) > _SHOWN:
@@ -217,25 +205,20 @@ _FIELDS: Mapping[str, Callable[..., str]] = {
 }
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
 def _arrow(old: str, new: str) -> str:
     return old if old == new else f"{old} -> {new}"
 
 
 def _costs(difference: Difference, old: Fraction, new: Fraction) -> str:
     if difference.incomparable is None:
-        return _from_to(old, new, "operations/s")
+        return from_to(old, new, "operations/s")
     return f"{_arrow(number(old), number(new))} operations/s"
 
 
-def _from_to(old: Fraction, new: Fraction, unit: str) -> str:
+def from_to(old: Fraction, new: Fraction, unit: str) -> str:
     """Two numbers and the change.
 
-    >>> _from_to(Fraction(5), Fraction(4), "edges/s"), _from_to(Fraction(5), Fraction(5), "edges/s")
+    >>> from_to(Fraction(5), Fraction(4), "edges/s"), from_to(Fraction(5), Fraction(5), "edges/s")
     ('5 -> 4 edges/s, -20 %', '5 edges/s, unchanged')
     """
     if old == new:
