@@ -2,14 +2,17 @@
 
 A planner makes a plan; the runtime executes it and decides nothing. Positions are those of the queries in the
 workload. All costs are exact fractions, in operations per second of stream time.
+
+What only a planner can answer of a plan (`what_if`, `savings`) is asked of that room when it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,10 @@ from weft.plans.stats import Stats
 from weft.queries import expressions as ex
 from weft.queries.workload import Workload
 from weft.slicing.edges import Classes
+
+if TYPE_CHECKING:
+    from weft.planners.savings import Savings
+    from weft.planners.what_if import Asked, WhatIf
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,18 @@ class Plan:
         from weft.plans.explain import lines
 
         return "\n".join(lines(self))
+
+    def what_if(self, add: Asked = (), remove: str | Iterable[str] = ()) -> WhatIf:
+        """What would become of the plan if queries came (a query, queries, a workload, SQL) and others, named, went."""
+        from weft.planners.what_if import what_if
+
+        return what_if(self, add, remove)
+
+    def savings(self) -> Savings:
+        """What each query and each owner saves, against running alone."""
+        from weft.planners.savings import savings
+
+        return savings(self)
 
     def to_json(self) -> str:
         """The plan and its workload as JSON; `Plan.from_json` reads it back to an equal plan."""
