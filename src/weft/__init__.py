@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from weft.errors import BadRequest, RunFailed, WeftError
     from weft.planners import optimize
+    from weft.planners.compare import compare
+    from weft.planners.savings import savings
+    from weft.planners.weaver import Weaver
+    from weft.planners.what_if import what_if
     from weft.plans import Plan, Stats, Tree
     from weft.plans.diff import diff
     from weft.queries.query import Measure, Query
@@ -33,14 +37,18 @@ _HOMES = {
     "RunFailed": "weft.errors",
     "Stats": "weft.plans",
     "Tree": "weft.plans",
+    "Weaver": "weft.planners.weaver",
     "WeftError": "weft.errors",
     "Window": "weft.queries.window",
     "Workload": "weft.queries.workload",
     "apply": "weft.spark",
+    "compare": "weft.planners.compare",
     "diff": "weft.plans.diff",
     "native": "weft.spark",
     "optimize": "weft.planners",
+    "savings": "weft.planners.savings",
     "view": "weft.spark",
+    "what_if": "weft.planners.what_if",
 }
 
 __all__ = [
@@ -51,14 +59,18 @@ __all__ = [
     "RunFailed",
     "Stats",
     "Tree",
+    "Weaver",
     "WeftError",
     "Window",
     "Workload",
     "apply",
+    "compare",
     "diff",
     "native",
     "optimize",
+    "savings",
     "view",
+    "what_if",
 ]
 
 

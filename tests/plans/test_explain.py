@@ -23,12 +23,16 @@ def test_example_3_costs_what_the_paper_says() -> None:
     assert PLANS["example_3_weave_share"].cost == Fraction("4.3")
     assert PLANS["example_3_shared"].cost == Fraction("4.4")
     assert PLANS["example_3_no_share"].cost == Fraction("5.5")
+    assert PLANS["example_3_optimal"].cost == PLANS["example_3_optimal"].bound == Fraction("4.3")
     assert [tree.queries.tolist() for tree in PLANS["example_3_weave_share"]] == [[0, 2], [1]]
 
 
 def test_the_arithmetic_of_a_tree_adds_up() -> None:
     for plan in PLANS.values():
-        assert plan.cost == sum(plan.stats.rate + t.edge_rate * t.groups * t.operations for t in plan.trees)
+        read = plan.stats.rate if plan.feed == "events" else Fraction("0.4")  # Example 3 has 8 edges in 20 s
+        assert plan.feeding_cost == (plan.stats.rate if plan.feed == "slices" else 0)
+        final = sum(read + tree.edge_rate * tree.groups * tree.operations for tree in plan.trees)
+        assert plan.cost == plan.feeding_cost + final
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -34,6 +34,8 @@ PLANS: Mapping[str, Plan] = {
     "example_3_weave_share": weft.optimize(_example_3(), weft.Stats(1.2), technique="panes"),
     "example_3_shared": weft.optimize(_example_3(), weft.Stats(1.2), planner="shared", technique="panes"),
     "example_3_no_share": weft.optimize(_example_3(), weft.Stats(1.2), planner="no_share", technique="panes"),
+    "example_3_optimal": weft.optimize(_example_3(), weft.Stats(1.2), planner="optimal", technique="panes"),
+    "example_3_tri_weave": weft.optimize(_example_3(), weft.Stats(1.2), planner="tri_weave", technique="panes"),
     "readme": weft.optimize(_readme(), weft.Stats(5_000, 1_000, {"volume": "bigint"})),
     "many": weft.optimize(
         weft.Workload.windows(ranges=[60 * n for n in range(1, 41)], slides=60, measures="count(*)", group_by="k"),

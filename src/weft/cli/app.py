@@ -21,11 +21,31 @@ app = typer.Typer(
 )
 
 Queries = Annotated[Path, typer.Argument(help="A file of queries: queries.sql or queries.yaml.", show_default=False)]
-Planner = Annotated[str | None, typer.Option(help="weave_share, shared or no_share.", show_default="weave_share")]
+Planner = Annotated[
+    str | None,
+    typer.Option(
+        help="weave_share, shared, no_share, random, insert_then_weave, local_search, exhaustive, tri_weave, pairing, "
+        "contiguous or optimal.",
+        show_default="weave_share",
+    ),
+]
 Technique = Annotated[
     str | None, typer.Option(help="How slices become answers: auto, or the name of one.", show_default="auto")
 ]
 Slicing = Annotated[str | None, typer.Option(help="Where slices are cut: pairs, panes or cutty.", show_default="pairs")]
+Price = Annotated[
+    str | None,
+    typer.Option(help="How operations are counted: operations, quick or refined.", show_default="operations"),
+]
+Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="An option of the planner, name=value: steps (optimal), guard (weave_share), start and times "
+        "(local_search), patience (random), seed (both). May be repeated.",
+        show_default=False,
+    ),
+]
 
 
 def main() -> None:
@@ -65,21 +85,42 @@ def _explain(
         str | None,
         typer.Option(help="Spark types of columns, as price=double,volume=bigint. Exact ones allow more techniques."),
     ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The share of rows that passes a filter, as 'price > 100 = 0.2'. May be repeated.", show_default=False
+        ),
+    ] = None,
     planner: Planner = None,
     technique: Technique = None,
     slicing: Slicing = None,
+    price: Price = None,
+    option: Option = None,
+    compare: Annotated[
+        bool,
+        typer.Option("--compare", help="Show what every planner makes of it, or some: --planner weave_share,optimal."),
+    ] = False,
+    savings: Annotated[
+        bool, typer.Option("--savings", help="Show what every query and owner saves against running alone.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for weft run --plan.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write the plan as a page to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write it as a page with pictures to this file.", show_default=False)
+    ] = None,
 ) -> None:
     """Show which queries would share what, what it costs, and why. Needs no Spark and no data.
 
     \b
     Example:
         weft explain examples/queries.sql --rate 5000 --keys 1000 --types price=double,volume=bigint
+        weft explain examples/queries.sql --compare
     """
-    from weft.cli.explain import explain
+    from weft.cli.explain import Request, explain
+    from weft.cli.planning import pairs, shares
 
-    explain(queries, rate, keys, types, _choices(planner, technique, slicing), as_json, html)
+    stats = weft.Stats(rate, keys, pairs(types, "--types"), shares(filters or []))
+    choices = _choices(planner, technique, slicing, price, option)
+    explain(Request(queries, stats, choices, compare, savings, as_json, html))
 
 
 @app.command("run")
@@ -101,6 +142,8 @@ def _run(
     planner: Planner = None,
     technique: Technique = None,
     slicing: Slicing = None,
+    price: Price = None,
+    option: Option = None,
     plan: Annotated[
         Path | None, typer.Option(help="A plan that weft explain --json made of these queries.", show_default=False)
     ] = None,
@@ -136,7 +179,7 @@ def _run(
             format_,
             pairs(types, "--types"),
             plan,
-            _choices(planner, technique, slicing),
+            _choices(planner, technique, slicing, price, option),
             rate,
             keys,
             output,
@@ -205,6 +248,10 @@ def _bench(
     bench(name, rows, runs)
 
 
-def _choices(planner: str | None, technique: str | None, slicing: str | None) -> dict[str, str]:
-    given = {"planner": planner, "technique": technique, "slicing": slicing}
-    return {name: value for name, value in given.items() if value is not None}
+def _choices(
+    planner: str | None, technique: str | None, slicing: str | None, price: str | None, option: list[str] | None
+) -> dict[str, object]:
+    from weft.cli.planning import options
+
+    given = {"planner": planner, "technique": technique, "slicing": slicing, "price": price}
+    return {name: value for name, value in given.items() if value is not None} | options(option or [])

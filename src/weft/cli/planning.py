@@ -39,6 +39,51 @@ def settings(given: list[str]) -> dict[str, str]:
     return found
 
 
+def options(given: list[str]) -> dict[str, object]:
+    """Planners' own options from any number of `--option name=value`: numbers, true and false, and words.
+
+    >>> options(["steps=500", "guard=true", "start=random"])
+    {'steps': 500, 'guard': True, 'start': 'random'}
+    """
+    from weft.planners import PLANNERS
+
+    known = sorted({option for planner in PLANNERS.values() for option in planner.options})
+    found: dict[str, object] = {}
+    for entry in given:
+        name, equals, value = (part.strip() for part in entry.partition("="))
+        if not equals or not name or not value:
+            raise BadRequest(f"'{entry}' is no name=value", field="--option", remedy="Write --option steps=500")
+        if name not in known:
+            raise BadRequest(
+                f"no planner has an option '{name}'", field="--option", remedy=f"There are {', '.join(known)}"
+            )
+        words = {"true": True, "false": False}
+        found[name] = int(value) if re.fullmatch(r"-?\d{1,18}", value) else words.get(value.lower(), value)
+    return found
+
+
+def shares(given: list[str]) -> dict[str, float]:
+    """The shares of rows that pass filters, from any number of `--filters "price > 100 = 0.2"`.
+
+    >>> shares(["price > 100 = 0.2", "venue = 'X' = 0.5"])
+    {'price > 100': 0.2, "venue = 'X'": 0.5}
+    """
+    found = {}
+    for entry in given:
+        where, _, share = entry.rpartition("=")
+        try:
+            if not where.strip() or where.rstrip()[-1] in "<>!=":
+                raise ValueError
+            found[where.strip()] = float(share)
+        except ValueError:
+            raise BadRequest(
+                f"'{entry}' does not end in a share of the rows",
+                field="--filters",
+                remedy="Write --filters 'price > 100 = 0.2', for every fifth row",
+            ) from None
+    return found
+
+
 def saved(path: Path, workload: weft.Workload | None = None, queries: Path | None = None) -> weft.Plan:
     """A plan from a file; with a workload, it has to be a plan of just that."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -34,8 +34,8 @@ class Request:
     format: str | None
     types: Mapping[str, str]
     plan: Path | None
-    choices: Mapping[str, str]
-    """planner, technique and slicing, where they are given."""
+    choices: Mapping[str, Any]
+    """planner, technique, slicing, price and a planner's own options, where they are given."""
     rate: float | None
     keys: int | None
     output: str
@@ -52,7 +52,7 @@ def run(asked: Request) -> None:
             raise BadRequest(f"there is no '{value}'", field=option, remedy=f"Use {' or '.join(known)}")
     if asked.plan is not None and (asked.choices or asked.rate is not None or asked.keys is not None):
         raise BadRequest(
-            "a saved plan has its planner, technique, slicing, rate and keys already",
+            "a saved plan has its planner, technique, slicing, price, rate and keys already",
             field="--plan",
             remedy="Leave those options out, or --plan",
         )

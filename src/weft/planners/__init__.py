@@ -19,6 +19,11 @@ In: `Workload`, `Stats`, a price. Out: a `Plan`. Next room: `spark`, which runs 
     pairing.py            trees of two, as a maximum weight matching
     contiguous.py         trees of queries that stand next to each other
     optimize.py           the door: check what was asked, call a planner, price the alternatives
+    compare.py            all planners side by side
+    weaver.py             queries that join and leave a plan, one at a time
+    loom.py               the trees of one kin that they join; curve.py: when to plan from scratch
+    what_if.py            what would become of a plan if queries came and went
+    savings.py            what each query and each owner saves
 """
 
 from weft.planners.optimize import PLANNERS, optimize

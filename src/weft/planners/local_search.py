@@ -16,7 +16,7 @@ from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.planners.forest import Forest
 from weft.planners.ledger import Ledger, Members, alone
-from weft.planners.planner import Grouping, Planner
+from weft.planners.planner import Grouping, Planner, whole_number
 from weft.planners.prices import Price
 from weft.planners.weave_share import weave
 
@@ -29,8 +29,7 @@ def local_search(
     """Steepest descent from a start."""
     if start not in STARTS:
         raise BadRequest(f"there is no start '{start}'", field="planner", remedy=f"Use one of {', '.join(STARTS)}")
-    if not isinstance(times, int) or times < 1:
-        raise BadRequest(f"times is {times!r}", field="planner", remedy="Give a whole number from 1 on")
+    times, seed = whole_number("times", times, 1), whole_number("seed", seed)
     forest, ledger = Forest(queries, price), Ledger(queries, price)
     merges = len(weave(forest))
     trees = alone(len(queries))

@@ -6,8 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.planners.prices import Price
+
+
+def whole_number(option: str, value: object, least: int | None = None) -> int:
+    """The value of an option that counts something."""
+    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+        wanted = "a whole number" if least is None else f"a whole number from {least} on"
+        raise BadRequest(f"{option} is {value!r}", field="planner", remedy=f"Give {wanted}")
+    return value
 
 
 @dataclass(frozen=True)

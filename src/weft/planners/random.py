@@ -12,18 +12,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.planners.forest import Forest
-from weft.planners.planner import Grouping, Planner
+from weft.planners.planner import Grouping, Planner, whole_number
 from weft.planners.prices import Price
 
 
 def random(queries: Sequence[Candidate], price: Price, seed: int = 0, patience: int = 1) -> Grouping:
     """Merge at random while it pays."""
-    if not isinstance(patience, int) or patience < 1:
-        raise BadRequest(f"patience is {patience!r}", field="planner", remedy="Give a whole number from 1 on")
-    draw, forest, failures = chance.Random(seed), Forest(queries, price), 0
+    patience = whole_number("patience", patience, 1)
+    draw, forest, failures = chance.Random(whole_number("seed", seed)), Forest(queries, price), 0
     while failures < patience and np.count_nonzero(forest.alive) > 1:
         i, j = sorted(draw.sample(np.flatnonzero(forest.alive).tolist(), 2))
         if forest.benefit(i, j) > 0:

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from weft.errors import BadRequest
 from weft.planners.candidates import NOBODY, Candidate, together
 from weft.planners.estimates import Floats, above, roundings
 from weft.planners.forest import TIED, Forest
@@ -31,6 +32,8 @@ from weft.techniques.demand import load, total
 
 def weave_share(queries: Sequence[Candidate], price: Price, guard: bool = False) -> Grouping:
     """Greedy pairwise merging of candidates. With `guard`, one tree for all where that costs less."""
+    if not isinstance(guard, bool):
+        raise BadRequest(f"guard is {guard!r}", field="planner", remedy="Give true or false")
     if len(queries) > 1 and every_merge_pays(queries, price):
         return shared(queries, price)
     forest = Forest(queries, price)

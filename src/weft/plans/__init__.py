@@ -12,6 +12,8 @@ In: the decisions of a planner. Out: a `Plan`, all that the runtime needs. Next 
     html.py     a plan in a notebook
     diff.py     what changed from one plan to another
     changes.py  a difference as text, one fact per line
+    facts.py    lines of text, or a table without a header: what a line is about, and what it says
+    table.py    rows under a header, as text and as HTML
     plain.py    text from strangers, fit for one line
     codec.py    a plan as JSON and back
 """

@@ -91,6 +91,8 @@ def _pieces(plan: Plan, drawn: list[Lane]) -> Iterator[Piece]:
 
 def _head(plan: Plan, drawn: list[Lane]) -> Piece:
     stream = f"{explain.number(plan.stats.rate)} rows/s, {counted(plan.stats.keys, 'key')}, slices by {plan.slicing}"
+    if plan.feed == "slices":
+        stream += f", shared slices for all trees at {explain.number(plan.feeding_cost)} operations/s"
     body = [
         svg.text(_MARGIN, 30, summary(plan), size=16, bold=True, room=640),
         svg.text(_MARGIN, 50, stream, opacity=svg.QUIET, room=640),

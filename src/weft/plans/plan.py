@@ -96,9 +96,12 @@ class Plan:
     @cached_property
     def feeding_cost(self) -> Fraction:
         """Operations per second to make the slices that feed the trees: a pass over the rows for each kin, or none."""
-        if self.feed == "events":
-            return Fraction(0)
-        return self.stats.rate * len(kin(self.workload))
+        return Fraction(0) if self.feed == "events" else self.stats.rate * self.passes
+
+    @property
+    def passes(self) -> int:
+        """How often the rows are read: once for each tree, or once for each kin where shared slices feed the trees."""
+        return len(self.trees) if self.feed == "events" else len(kin(self.workload))
 
     @property
     def gap(self) -> Fraction | None:
