@@ -186,14 +186,14 @@ class Weaver:
 
     def add(self, query: Query) -> Change:
         """Weave a query in."""
-        if query.id in self._entries:
+        if isinstance(query, Query) and query.id in self._entries:
             raise BadRequest("there is a query of this name", query=query.id, field="id", remedy="Alter it, or rename")
         found = self._checked(query)
         return self._change(query.id, "added", lambda: self._join(found))
 
     def alter(self, query: Query) -> Change:
         """Another definition for a query that is there."""
-        gone, found = self._known(query.id), self._checked(query)
+        found, gone = self._checked(query), self._known(query.id)
 
         def change() -> Sequence[Candidate]:
             self._leave(gone)

@@ -79,7 +79,7 @@ def certificate(gap: Fraction) -> str:
 def _price(plan: Plan) -> str:
     operations = "edge rate x groups x operations per edge"
     if plan.feed == "slices":
-        return f"rate for each pass + shared slices read + {operations}, the latter two summed over trees"
+        return f"rate for each pass, and for each tree: slices read + {operations}"
     return f"rate + {operations}, summed over trees"
 
 
