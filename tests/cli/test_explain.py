@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -117,13 +118,97 @@ def test_a_bad_file_is_told_in_one_line(weft: Weft, tmp_path: Path, case: str) -
         (("--slicing", "salami"), "there is no slicing 'salami'"),
         (("--types", "price"), "no name=value"),
         (("--html", "/nowhere/plan.html"), "cannot be written"),
+        (("--rate", -5), "must be positive, got -5"),
+        (("--keys", 0), "must be positive"),
+        (("--price", "refind"), "Did you mean 'refined'"),
+        (("--technique", "r_int"), "query 'high': technique: r_int cannot be used: max(price) is not invertible"),
+        (("--option", "steps"), "'steps' is no name=value. Write --option steps=500"),
+        (("--option", "stops=3"), "no planner has an option 'stops'. There are guard, patience, seed, start, "),
+        (("--option", "steps=3"), "weave_share has no option 'steps'. Drop it: it takes guard"),
+        (("--option", "guard=perhaps"), "guard is 'perhaps'. Give true or false"),
+        (("--planner", "random", "--option", "seed=x"), "seed is 'x'. Give a whole number"),
+        (("--planner", "local_search", "--option", "times=0"), "times is 0. Give a whole number from 1 on"),
+        (("--planner", "local_search", "--option", "start=best"), "there is no start 'best'"),
+        (("--filters", "price > 100"), "'price > 100' does not end in a share of the rows"),
+        (("--filters", "price >= 0.2"), "does not end in a share of the rows"),
+        (("--filters", "price > 100 = 2"), "2.0 is no share of the rows"),
+        (("--filters", "price > 100 = nan"), "nan is no share of the rows"),
+        (("--filters", "price > 100 = 0.2"), "no query has the filter (price > 100). Leave it out"),
+        (("--filters", "reflect('a') = 0.2"), "stats.filters"),
+        (("--compare", "--json"), "--json: it prints one plan"),
+        (("--compare", "--savings"), "--savings: it is about one plan"),
+        (("--compare", "--planner", "optimal,weave"), "there is no planner 'weave'. Did you mean 'weave_share'"),
+        (("--compare", "--planner", "shared", "--option", "seed=1"), "none of the planners has an option 'seed'"),
+        (("--compare", "--technique", "r_int"), "query 'high': technique: r_int cannot be used"),
     ],
 )
-def test_a_bad_option_is_told_in_one_line(weft: Weft, queries: Path, options: tuple[str, object], message: str) -> None:
+def test_a_bad_option_is_told_in_one_line(weft: Weft, queries: Path, options: tuple[object, ...], message: str) -> None:
     told = weft("explain", queries, *options)
     assert told.exit_code == 2
     assert message in told.stderr
     assert len(told.stderr.splitlines()) == 1
+
+
+def test_a_planner_asked_for_too_much_says_what_to_use(weft: Weft, tmp_path: Path) -> None:
+    path = tmp_path / "many.sql"
+    path.write_text(library.Workload.windows(range(5, 18), range(3, 16), measures="max(a)").to_sql())
+    told = weft("explain", path, "--planner", "exhaustive")
+    assert told.exit_code == 2
+    assert told.stderr == (
+        "weft: planner: exhaustive takes at most 12 queries, and here are 13 that could share. "
+        "Use optimal, which finds the same plan without trying all of them.\n"
+    )
+
+
+def test_all_planners_are_compared(weft: Weft, queries: Path) -> None:
+    told = weft("explain", queries, "--compare", "--rate", 100, "--keys", 4, "--option", "seed=3")
+    comparison = library.compare(library.Workload.from_file(queries), library.Stats(100.0, 4), seed=3)
+    assert (told.exit_code, told.stdout) == (0, f"{comparison}\n")
+    assert told.stderr.startswith("Planning took ")
+    some = weft("explain", queries, "--compare", "--planner", "optimal, weave_share")
+    assert [line.split()[0] for line in some.stdout.splitlines()[3:]] == ["optimal", "weave_share"]
+
+
+def test_a_comparison_is_a_page_of_plans(weft: Weft, queries: Path, tmp_path: Path) -> None:
+    told = weft("explain", queries, "--compare", "--planner", "shared,no_share", "--html", tmp_path / "all.html")
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert (tmp_path / "all.html").read_text().count("<svg") == 2
+
+
+def test_savings_are_told(weft: Weft, queries: Path, tmp_path: Path) -> None:
+    plan = library.optimize(library.Workload.from_file(queries), library.Stats(5000.0, 1000))
+    assert weft("explain", queries, "--savings").stdout == f"{plan.savings()}\n"
+    assert weft("explain", queries, "--savings", "--html", tmp_path / "s.html").exit_code == 0
+    assert "saved" in (tmp_path / "s.html").read_text()
+
+
+def test_planners_prices_and_their_options_reach_the_plan(weft: Weft, tmp_path: Path) -> None:
+    path = tmp_path / "filtered.sql"
+    path.write_text("SELECT max(a) FROM t [RANGE 9 MIN SLIDE 2 MIN] WHERE a > 1 AND b = 'x'")
+    shared = (
+        "--filters",
+        "a > 1 AND b = 'x' = 0.25",
+        "--price",
+        "refined",
+        "--planner",
+        "random",
+        "--option",
+        "seed=2",
+    )
+    told = weft("explain", path, *shared, "--json")
+    plan = library.Plan.from_json(told.stdout)
+    stats = library.Stats(5000.0, 1000, filters={"a > 1 AND b = 'x'": 0.25})
+    assert plan == library.optimize(plan.workload, stats, "random", price="refined", seed=2)
+    assert plan.trees[0].input_rate == 1250
+
+
+def test_the_help_names_every_planner_price_and_option(weft: Weft) -> None:
+    from weft.planners import PLANNERS
+    from weft.planners.prices import PRICES
+
+    for verb in ("explain", "run"):
+        words = set(re.findall(r"\w+", weft(verb, "--help").stdout))
+        assert words >= {*PLANNERS, *PRICES, *(option for planner in PLANNERS.values() for option in planner.options)}
 
 
 def test_usage_errors_exit_with_2(weft: Weft) -> None:
