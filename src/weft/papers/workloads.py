@@ -66,7 +66,7 @@ def divisors(longest: int) -> tuple[int, ...]:
 def probabilities(slides: Sequence[int], skew: float) -> Mapping[int, float]:
     """How likely each slide is, the largest first.
 
-    >>> probabilities((1, 2, 5, 10), 1)[10]
+    >>> round(probabilities((1, 2, 5, 10), 1)[10], 2)
     0.48
     """
     ranked = sorted(set(slides), reverse=True)
