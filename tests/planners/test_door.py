@@ -26,6 +26,7 @@ def refused(**given: Any) -> weft.BadRequest:
     [
         ({"planner": "weave_shares"}, "planner", "Did you mean 'weave_share'"),
         ({"planner": "xyz"}, "planner", "Use one of no_share, shared, random"),
+        ({"planner": "weave"}, "planner", "Did you mean 'weave_share'"),
         ({"planner": None}, "planner", "Use one of"),
         ({"technique": "xyz"}, "technique", "Use auto, r_int, disjoint_table, panes"),
         ({"slicing": "pane"}, "slicing", "Did you mean 'panes'"),
@@ -143,6 +144,10 @@ def test_a_planner_asked_for_more_than_it_can_do_says_what_to_use(planner: str, 
         ({"planner": "local_search", "start": "shared"}, "no start 'shared'. Use one of no_share, random, weave_share"),
         ({"planner": "local_search", "times": 0.5}, "times is 0.5"),
         ({"planner": "optimal", "steps": -1}, "steps is -1"),
+        ({"planner": "random", "patience": True}, "patience is True. Give a whole number from 1 on"),
+        ({"planner": "random", "seed": "x"}, "seed is 'x'. Give a whole number."),
+        ({"planner": "local_search", "start": "random", "seed": 0.5}, "seed is 0.5. Give a whole number."),
+        ({"guard": "no"}, "guard is 'no'. Give true or false"),
         ({"stats": {"rate": 5}}, "is no stats. Give weft.Stats"),
     ],
 )

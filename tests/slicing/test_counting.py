@@ -95,6 +95,8 @@ def test_edge_rates(windows: list[tuple[int, int]], edge_rate: Fraction) -> None
         ([(6, 2), (8, 4)], [{3}, {4}]),  # TKDE 2020, Figure 15
         ([(16, 4), (8, 4)], [{4}, {2}]),
         ([(16, 4), (10, 5), (8, 4)], [{6, 7}, {4}, {2, 3, 4}]),  # CIKM 2011, Example 3
+        ([(7, 7)], [{1}]),
+        ([(2, 5)], [{1}]),
     ],
 )
 def test_partials_per_window_of_a_shared_tree(windows: list[tuple[int, int]], partials: list[set[int]]) -> None:
