@@ -35,8 +35,8 @@ check-deep: check ## the differential suite at its large size (an hour or so)
 bench: setup    ## the numbers of the README, measured here
 	$(BIN)/weft bench batch
 
-golden: setup   ## rewrite the golden EXPLAIN files; read the diff
-	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans
+golden: setup   ## rewrite the golden texts of EXPLAIN and its kin; read the diff
+	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans tests/planners
 
 clean:          ## remove what setup made
 	rm -rf .venv build dist src/*.egg-info

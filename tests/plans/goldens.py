@@ -1,4 +1,7 @@
-"""Golden texts: what a plan prints, kept in `golden/`. WEFT_GOLDEN=rewrite writes them; the diff is the review."""
+"""Golden texts: what plans and questions about them print, kept in `golden/`.
+
+WEFT_GOLDEN=rewrite writes them; the diff is the review.
+"""
 
 from __future__ import annotations
 

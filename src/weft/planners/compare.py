@@ -169,14 +169,14 @@ def _above(share: Fraction) -> str:
     """How far above the cheapest.
 
     >>> _above(Fraction(0)), _above(Fraction(1, 40)), _above(Fraction(1, 10**6)), _above(Fraction(40))
-    ('least', '+2.5 %', '+0.01 % or less', '41 x')
+    ('least', '+2.5 %', 'under 0.01 %', '41 x')
     """
     if not share:
         return "least"
     if share >= 9:
         return f"{number(float(f'{float(share + 1):.3g}'))} x"
     percent = float(100 * share)
-    return "+0.01 % or less" if percent < 0.01 else f"+{number(float(f'{percent:.3g}'))} %"
+    return "under 0.01 %" if percent < 0.01 else f"+{number(float(f'{percent:.3g}'))} %"
 
 
 def _time(seconds: float) -> str:

@@ -121,7 +121,7 @@ class Savings:
         trees, owned = tree_of(self.plan), self.plan.workload.owners
         found = []
         if owned is not None:
-            owners = sorted(self.owners, key=lambda saving: -saving.saved)
+            owners = sorted(self.owners, key=lambda saving: (saving.name == NOBODY, -saving.saved))
             told = [(one.name, f"{one.queries:,}", *_cells(one)) for one in owners[:_SHOWN]]
             found.append((_table(("owner", "queries"), told), _more(owners)))
         rows = [

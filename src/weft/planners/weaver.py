@@ -161,6 +161,9 @@ class Weaver:
         asked = replace(self._asked, workload=Workload(queries))
         return Snapshot(asked, trees, self._curve, self.tolerance, self.comparisons, self.reconstructions)
 
+    def __repr__(self) -> str:
+        return f"Weaver({len(self)} queries, {self._trees} trees, cost {float(self.cost):g})"
+
     def __len__(self) -> int:
         return len(self._entries)
 
