@@ -30,6 +30,17 @@ def test_planning_needs_no_pyspark() -> None:
     assert "pyspark" not in loaded_after(code)
 
 
+def test_asking_a_plan_and_weaving_need_no_pyspark() -> None:
+    code = """
+import weft
+high, low = (weft.Query(name, f"{name}(x)", weft.Window("10 min")) for name in ("max", "min"))
+workload = weft.Workload([high])
+plan = weft.compare(workload).best
+print(plan.what_if(add=low), plan.savings(), weft.Weaver.of(plan).add(low), weft.diff(plan, plan))
+"""
+    assert "pyspark" not in loaded_after(code)
+
+
 def test_every_public_name_can_be_had() -> None:
     import weft
 

@@ -98,5 +98,5 @@ def page(shown: Any, title: str) -> str:
 
 _STYLE = (
     "<style>:root{color-scheme:light dark}body{font-family:system-ui,sans-serif;font-size:14px;margin:2em auto;"
-    "max-width:72em;padding:0 1em}details{margin:.6em 0}summary{cursor:pointer}pre{overflow-x:auto}</style>"
+    "max-width:72em;padding:0 1em}div>details{margin:.6em 0}summary{cursor:pointer}pre{overflow-x:auto}</style>"
 )

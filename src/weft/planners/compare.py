@@ -90,7 +90,8 @@ class Comparison(Mapping[str, Plan]):
 
     def _repr_html_(self) -> str:
         plans = "".join(
-            f"<details><summary>{escape(name)}</summary>{plan._repr_html_()}</details>" for name, plan in self.items()
+            f"<details{'' if place else ' open'}><summary>{escape(name)}</summary>{plan._repr_html_()}</details>"
+            for place, (name, plan) in enumerate(self.items())
         )
         return f"<div><p><b>{escape(plain(self._head()))}</b></p>{self._table().html()}{plans}</div>"
 
