@@ -262,6 +262,15 @@ def test_over_shared_slices_every_change_moves_what_all_trees_read(
             assert (scratch.cost, trees(scratch)) == (plan.cost, trees(plan))
 
 
+def test_over_shared_slices_a_newcomer_may_bring_others_together() -> None:
+    """Two trees that cost 20/3 more as one than a pass of 2/3 is worth; with ten edges a second more, it is."""
+    weaver = weaver_of([(20, 2), (30, 3)], planner="tri_weave")
+    assert trees(weaver.plan()) == [["q0"], ["q1"]]
+    dense = weaver.add(weft.Query("dense", "max(x)", weft.Window("100 ms")))
+    assert (dense.partners, dense.trees_before, dense.trees) == ((), 2, 2)
+    assert trees(weaver.plan()) == [["q0", "q1"], ["dense"]]
+
+
 # snapshots
 
 
@@ -379,7 +388,22 @@ def test_queries_that_leave_the_time_to_others_share_their_clock() -> None:
     weaver.remove("named")
     weaver.add(query("late", (8, 4), time="other"))
     assert trees(weaver.plan()) == [["q0", "unnamed", "late"]]
+    again = weft.Weaver.restore(weaver.snapshot())
+    again.remove("late")
+    again.add(query("last", (8, 4)))
+    assert trees(again.plan()) == [["q0", "unnamed", "last"]]
     assert weft.Plan.from_json(weaver.plan().to_json()) == weaver.plan()
+
+
+def test_a_time_that_is_named_while_all_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(monkeypatch)
+    weaver = weft.Weaver(weft.Stats(40), "panes", tolerance=0)
+    weaver.add(query("a", (16, 4)))
+    assert gate.begun.wait(30)
+    threading.Timer(0.1, gate.opened.set).start()
+    weaver.add(query("named", (8, 4), time="ts"))
+    weaver.settle()
+    assert trees(weaver.plan()) == [["a", "named"]]
 
 
 def test_queries_of_two_clocks_stay_apart() -> None:

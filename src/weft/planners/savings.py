@@ -167,11 +167,10 @@ def _divide(
 
 
 def _costs_alone(family: Family) -> list[tuple[npt.NDArray[np.int64], Fraction]]:
-    """What queries cost alone; those that are alike are priced once."""
+    """What queries cost alone, wherever their windows begin; those that are alike are priced once."""
     workload, positions = family.workload, family.positions
-    slides = workload.slides[positions]
-    begins = (workload.offsets[positions] - workload.delays[positions]) % slides
-    shape = np.stack([workload.prototype[positions], workload.ranges[positions], slides, begins], axis=1)
+    sizes = (workload.prototype[positions], workload.ranges[positions], workload.slides[positions])
+    shape = np.stack(sizes, axis=1)
     _, first, alike = np.unique(shape, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(alike.reshape(-1), kind="stable")
     groups = np.split(positions[order], np.cumsum(np.bincount(alike.reshape(-1)))[:-1])
