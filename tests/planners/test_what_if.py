@@ -119,6 +119,7 @@ def test_effects_add_up_for_every_planner(
     remove = data.draw(st.lists(st.sampled_from(plan.workload.ids), unique=True))
     answer = weft.what_if(plan, queries[len(old) :], remove)
     assert sum((effect.cost for effect in answer.effects), plan.cost) == answer.plan.cost
+    assert sum(effect.share for effect in answer.effects) == answer.share
     edges = [sum(tree.edge_rate for tree in some.trees) for some in (plan, answer.plan)]
     assert sum((effect.edges for effect in answer.effects), edges[0]) == edges[1]
     assert [effect.query for effect in answer.effects] == remove + [query.id for query in queries[len(old) :]]
@@ -131,6 +132,12 @@ def test_effects_add_up_for_every_planner(
 
 def _by_name(plan: weft.Plan) -> list[list[str]]:
     return [[plan.workload.id(i) for i in tree.queries.tolist()] for tree in plan.trees]
+
+
+def test_all_may_go_if_somebody_comes() -> None:
+    answer = README.what_if(add=HOURLY, remove=README.workload.ids)
+    assert answer.plan.cost == weft.optimize(weft.Workload([HOURLY]), README.stats).cost
+    assert answer["hourly"].told.startswith("gets a tree of its own, ")
 
 
 def test_windows_given_as_arrays() -> None:

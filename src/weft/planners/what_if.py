@@ -45,6 +45,8 @@ class Effect:
     change: Change
     trees: tuple[int, ...]
     """The trees of the old plan that it joins or leaves, by their places from 1; none for a tree that is new."""
+    whole: Fraction
+    """What the old plan costs."""
 
     @property
     def query(self) -> str:
@@ -63,8 +65,8 @@ class Effect:
 
     @property
     def share(self) -> Fraction:
-        """The cost as a share of what all cost before."""
-        return self.cost / self.change.cost_before
+        """The cost as a share of what the old plan costs. All queries' shares add up to that of the answer."""
+        return self.cost / self.whole
 
     def __str__(self) -> str:
         return f"{self.query} {self.told}"
@@ -96,7 +98,7 @@ class WhatIf:
     plan: Plan
     """The plan that would come of it."""
     effects: tuple[Effect, ...]
-    """One for each query: first those that go, then those that come, each measured against what was there before it."""
+    """One for each query: first those that go, then those that come, each by what it changes when its turn comes."""
 
     def __getitem__(self, query: str) -> Effect:
         """The effect of the query of this name, of its coming where it goes and comes again."""
@@ -155,10 +157,11 @@ def what_if(plan: Plan, add: Asked = (), remove: str | Iterable[str] = ()) -> Wh
     tree = dict(zip(ids, places.tolist(), strict=True))
     effects = []
     for id_ in go:
-        effects.append(Effect(weaver.remove(id_), (tree.pop(id_),)))
+        effects.append(Effect(weaver.remove(id_), (tree.pop(id_),), plan.cost))
     for query in come:
         change = weaver.add(query)
-        effects.append(Effect(change, tuple(sorted({tree[id_] for id_ in change.partners if id_ in tree}))))
+        joined = tuple(sorted({tree[id_] for id_ in change.partners if id_ in tree}))
+        effects.append(Effect(change, joined, plan.cost))
     if not len(weaver):
         raise BadRequest("no query would be left", field="remove", remedy="Leave one, or add one")
     return WhatIf(plan, weaver.plan() if effects else plan, tuple(effects))
