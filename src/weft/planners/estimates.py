@@ -84,15 +84,19 @@ class Bounds:
         longest = np.maximum(columns[3, left], columns[3, right])
         return self._cost((*sums, longest), self._serve[left] & self._serve[right], least, most, kind)
 
-    def of_subsets(self, per_tick: Floats) -> Floats:
-        """Costs of every set of the trees but the empty one, by its bits, for edges per tick of their unions."""
+    def of_subsets(self, per_tick: Floats, most: float | None = None) -> Floats:
+        """Costs of every set of the trees but the empty one, by its bits, for edges per tick of their unions.
+
+        With `most`, what every tree costs at least that has these edges and up to `most`.
+        """
         sums, longest, serve = np.zeros((3, 1)), np.zeros(1), np.full(1, -1)
         for column, able in zip(self._floats.T, self._serve.tolist(), strict=True):
             sums = np.concatenate((sums, sums + column[:3, None]), axis=1)
             longest = np.concatenate((longest, np.maximum(longest, column[3])))
             serve = np.concatenate((serve, serve & able))
         columns = (*sums[:, 1:], longest[1:])
-        return np.asarray(self._cost(columns, serve[1:], per_tick, per_tick, np.float64))
+        up_to = per_tick if most is None else np.full_like(per_tick, most)
+        return np.asarray(self._cost(columns, serve[1:], per_tick, up_to, np.float64))
 
     def _cost(
         self, columns: Sequence[Estimates], serve: Positions, least: Estimates, most: Estimates, kind: type

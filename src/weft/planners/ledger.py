@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from weft.planners.candidates import NOBODY, Candidate, joined, together
-from weft.planners.prices import Price
-from weft.slicing.edge_sets import bit_rows
+from weft.planners.prices import Price, cut
+from weft.slicing.edge_sets import bit_rows, common_period
 from weft.techniques.demand import total
 
 Members = frozenset[int]
@@ -28,6 +29,7 @@ class Ledger:
         """Sets priced so far."""
         self._rows = bit_rows([candidate.classes for candidate in candidates])
         self._known: dict[Members, Fraction] = {}
+        self._least: dict[Members, Fraction] = {}
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -38,6 +40,21 @@ class Ledger:
             self.evaluations += 1
             self._known[members] = self._price(members)
         return self._known[members]
+
+    def least(self, members: Members) -> Fraction:
+        """What a tree costs at least that has the candidates of these numbers, whoever else is in it."""
+        if members not in self._least:
+            shape, per_tick = self._shape(members)
+            self._least[members] = self.price.least_cost(shape, per_tick, self.most)
+        return self._least[members]
+
+    @cached_property
+    def most(self) -> Fraction:
+        """Edges per tick that no tree exceeds."""
+        if self._rows is not None:
+            return self._counted(range(len(self)))
+        # where a tree's edges cannot be counted it is cut at every common tick
+        return Fraction(1, common_period([candidate.classes for candidate in self.candidates])[1])
 
     def benefit(self, left: Members, right: Members) -> Fraction:
         """What putting two trees together saves."""
@@ -52,9 +69,13 @@ class Ledger:
         return [together([self.candidates[i] for i in sorted(members)]) for members in trees]
 
     def _price(self, members: Members) -> Fraction:
+        if self._rows is None:
+            return self.price.cost(together([self.candidates[i] for i in members]))
+        return self.price.cost(*self._shape(members))
+
+    def _shape(self, members: Members) -> tuple[Candidate, Fraction]:
+        """The candidates as one, less who they are, and their edges per tick, or no more than these."""
         parts = [self.candidates[i] for i in members]
-        if self._rows is None or len(parts) == 1:
-            return self.price.cost(together(parts))
         shape = Candidate(
             NOBODY,
             (),
@@ -62,8 +83,18 @@ class Ledger:
             total([part.demand for part in parts]),
             joined([lane for part in parts for lane in part.lanes]),
         )
+        if self._rows is not None:
+            return shape, self._counted(members)
+        classes = together(parts).classes
+        cut_at, per_tick = cut(classes)
+        if cut_at != classes:  # at more than its edges, and a larger tree may be cut at fewer
+            per_tick = max(cut(part.classes)[1] for part in parts)
+        return shape, per_tick
+
+    def _counted(self, members: Iterable[int]) -> Fraction:
+        assert self._rows is not None
         edges = np.bitwise_count(np.bitwise_or.reduce(self._rows.rows[list(members)])).sum(dtype=np.int64)
-        return self.price.cost(shape, Fraction(int(edges), self._rows.period * self._rows.tick))
+        return Fraction(int(edges), self._rows.period * self._rows.tick)
 
 
 def alone(count: int) -> list[Members]:

@@ -5,10 +5,12 @@ partitions are compared by dynamic programming (`subsets.py`). Beyond that, bran
 open one, dearest first; a partial plan can never cost less than its trees and what the rest adds at least, whatever it
 shares:
 
-    bound(partial) = sum of C(tree) + sum over the rest of what each adds at least
+    bound(partial) = sum of what each tree costs at least + sum over the rest of what each query adds at least
 
-A query that joins a tree pays for its answers at all edges of the tree, which are at least its own and those of one
-other query; a query that opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
+A tree costs what it costs now, mostly: more edges are more work. Where it may get cheaper (a slice that is cut short has
+fewer groups to answer for; some formulas fall at places) it is the least that it may come to. A query that joins a tree
+pays for its answers at all edges of the tree, which are at least its own and those of one other query; a query that
+opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
 the lowest bound left is a bound on every plan. The best plan known from the start is Weave Share's, polished by Local
 Search. `steps` is how many partial plans are tried; what is proved by then is told as a gap.
 
@@ -53,8 +55,9 @@ def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> G
         return Grouping(ledger.trees(sorted(found, key=min)), ledger.total(found))
     found = polished(queries, price, ledger)
     spent = ledger.total(found)
-    floors = least_additions(queries, price)
-    bound = _from_the_dearest(queries, price, floors)
+    floors = least_additions(ledger)
+    alone = max(ledger.least(frozenset({i})) for i in range(len(queries)))
+    bound = max(alone, _from_the_dearest(ledger, floors))
     found, proved = _branch(ledger, floors, found, steps, bound)
     spent = ledger.total(found)
     bound = min(max(bound, proved), spent)
@@ -72,9 +75,13 @@ def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list
     return descend(ledger, start, len(queries))[0]
 
 
-def least_additions(queries: Sequence[Candidate], price: Price) -> list[Fraction]:
-    """What each candidate adds at least to a plan of any others, whatever tree it is in."""
+def least_additions(ledger: Ledger) -> list[Fraction]:
+    """What each candidate adds at least to what any others cost at least, whatever tree it is in."""
+    queries, price = ledger.candidates, ledger.price
+    if len(queries) == 1:
+        return [ledger.least(frozenset({0}))]
     edges = edges_of(queries)
+    fewest = price.groups(price.per_second(ledger.most))
     found = []
     for i, query in enumerate(queries):
         techniques = price.admissible(query)
@@ -85,24 +92,21 @@ def least_additions(queries: Sequence[Candidate], price: Price) -> list[Fraction
         unions[i] = np.inf
         joined = Fraction(float(unions.min())) * (1 - _AGREE)
         ask = load(query.demand, joined)
-        # with many keys, a tree of more edges has fewer groups with a row between two of them
-        groups = price.groups(price.per_second(joined)) if price.keys == 1 else Fraction(0)
         least = min(Fraction(t.omega.floor(ask)) for t in techniques if t.omega.floor is not None)
-        found.append(min(price.per_second(joined) * groups * least, price.cost(query)))
+        found.append(min(price.per_second(joined) * fewest * least, ledger.least(frozenset({i}))))
     return found
 
 
-def _from_the_dearest(queries: Sequence[Candidate], price: Price, floors: Sequence[Fraction]) -> Fraction:
-    """The best plan of the sixteen dearest candidates, and what the others add at least.
+def _from_the_dearest(ledger: Ledger, floors: Sequence[Fraction]) -> Fraction:
+    """The least that the sixteen dearest candidates cost, and what the others add at least.
 
-    A plan of all of them, less the others' queries, is a plan of the dearest: it costs no more than before, less what
-    the others add at least.
+    A plan of all of them, less the others' queries, is a plan of the dearest.
     """
-    dearest = sorted(range(len(queries)), key=lambda i: -price.cost(queries[i]))[:MOST]
-    costs = subset_costs([queries[i] for i in dearest], price)
+    dearest = sorted(range(len(ledger)), key=lambda i: -ledger.cost(frozenset({i})))[:MOST]
+    costs = subset_costs([ledger.candidates[i] for i in dearest], ledger.price, float(ledger.most))
     if costs is None:
         return Fraction(0)
-    rest = sum((floors[i] for i in range(len(queries)) if i not in dearest), Fraction(0))
+    rest = sum((floors[i] for i in range(len(ledger)) if i not in dearest), Fraction(0))
     return Fraction(cheapest(costs)[0]) * (1 - _AGREE) + rest
 
 
@@ -124,10 +128,12 @@ def _branch(
             best, spent = list(trees), bound
             continue
         candidate = frozenset({order[placed]})
+        # what is a plan of all queries costs what it costs
+        cost = ledger.cost if placed + 1 == len(order) else ledger.least
         for target in (*trees, frozenset[int]()):
             grown = target | candidate
             others = tuple(tree for tree in trees if tree is not target)
-            reached = ledger.total((*others, grown)) + rest[placed + 1]
+            reached = sum(map(cost, (*others, grown)), rest[placed + 1])
             if reached < spent:
                 # of equal bounds the plan that is furthest on goes first
                 heapq.heappush(heap, (reached, -next(ticket), placed + 1, (*others, grown)))

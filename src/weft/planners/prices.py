@@ -95,6 +95,10 @@ class Price:
             return Fraction(self.keys * -_power_less_one(1 - 1 / self.keys, float(rows)))
         return min(Fraction(self.keys), rows)
 
+    def rows(self, edge_rate: Fraction) -> float:
+        """Rows between two edges of a group that has one."""
+        return max(float(self.stats.rate / edge_rate / self.groups(edge_rate)), 1.0)
+
     @property
     def base_rate(self) -> Fraction:
         """What a tree reads per second: all rows, or the shared slices' partials."""
@@ -146,6 +150,24 @@ class Price:
         """
         return self.input_rate(candidate) + self.final_cost(candidate, per_tick)
 
+    def least_cost(self, candidate: Candidate, per_tick: Fraction, most: Fraction) -> Fraction:
+        """What every tree costs at least that has the candidate's queries, and edges from `per_tick` up to `most`.
+
+        Rows, and slices that are closed, only get more with more edges. Answers are charged for each group that has a
+        row in the slice, and the more edges, the fewer these are.
+        """
+        arriving, edge_rate = self._arriving(candidate, per_tick), self.per_second(per_tick)
+        groups = self.groups(edge_rate)
+        answering = self.groups(self.per_second(most)) / groups
+        omegas = [
+            sum(
+                (times * technique.least_operations(demand, per_tick * times, answering, self.reading))
+                for times, demand in arriving
+            )
+            for technique in self.admissible(candidate)
+        ]
+        return self.input_rate(candidate) + edge_rate * groups * min(omegas) if omegas else UNPAYABLE
+
     def tree(self, candidate: Candidate) -> Tree:
         """The candidate as a tree, with the reasons why the other techniques were not chosen."""
         classes, per_tick = cut(candidate.classes)
@@ -184,9 +206,7 @@ class Price:
         shares = self.shares(candidate)
         if not shares:
             return [(Fraction(1), candidate.demand)]
-        edge_rate = self.per_second(per_tick)
-        rows = float(self.stats.rate / edge_rate / self.groups(edge_rate))
-        found = shards.expected(shares, rows)
+        found = shards.expected(shares, self.rows(self.per_second(per_tick)))
         return [(Fraction(max(found[where], _HARDLY_ANY)), demand) for where, demand in candidate.lanes]
 
 

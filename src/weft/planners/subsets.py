@@ -29,17 +29,20 @@ _ONE_BY_ONE = 10
 _LEAF = 8
 
 
-def subset_costs(queries: Sequence[Candidate], price: Price) -> Floats | None:
-    """The cost of every set of candidates, by its bits; None where there are too many sets to price."""
+def subset_costs(queries: Sequence[Candidate], price: Price, most: float | None = None) -> Floats | None:
+    """The cost of every set of candidates, by its bits; None where there are too many sets to price.
+
+    With `most`, what every tree costs at least that has the set among others, and up to so many edges per tick.
+    """
     if len(queries) > MOST:
         return None
     edges = subset_edges([query.classes for query in queries]) if weighable(price) else None
     if edges is None:
-        return _one_by_one(queries, price) if len(queries) <= _ONE_BY_ONE else None
+        return _one_by_one(queries, price) if len(queries) <= _ONE_BY_ONE and most is None else None
     period, tick = common_period([query.classes for query in queries])
     per_tick = edges[1:].astype(np.float64) / (float(period) * tick)
     found = np.zeros(1 << len(queries))
-    found[1:] = Bounds(queries, price).of_subsets(per_tick)
+    found[1:] = Bounds(queries, price).of_subsets(per_tick, most)
     return found
 
 

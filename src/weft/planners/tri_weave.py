@@ -32,7 +32,7 @@ def fed(queries: Sequence[Candidate], price: Price) -> Price:
     shares = price.shares(everything)
     cells = Fraction(1)
     if shares:
-        cells = Fraction(shards.expected(shares, float(price.stats.rate / edge_rate / groups))[None])
+        cells = Fraction(shards.expected(shares, price.rows(edge_rate))[None])
     return replace(price, fed=edge_rate * groups * cells)
 
 

@@ -111,6 +111,8 @@ class Load:
     """For formulas that ask for every range; None where many trees are weighed at once."""
     edge_rate: Fraction = Fraction(1)
     """Edges per tick."""
+    answering: Fraction = Fraction(1)
+    """The share of the answers that is charged."""
 
     def parts(self, rounded_up: bool = False) -> tuple[npt.NDArray[Any], Ticks, npt.NDArray[np.float64]]:
         """Whole slices in the different windows, how many queries ask for each, and answers due per edge."""
@@ -120,10 +122,11 @@ class Load:
         wide = int(ranges[-1]) * up >= 1 << 62 or down >= 1 << 62
         scaled = (ranges.astype(object) if wide else ranges) * up
         whole = -(-scaled // down) if rounded_up else scaled // down
-        return whole.astype(np.int64), counts, answers / float(self.edge_rate)
+        return whole.astype(np.int64), counts, answers * (float(self.answering) / float(self.edge_rate))
 
 
-def load(demand: Demand, edge_rate: Fraction) -> Load:
+def load(demand: Demand, edge_rate: Fraction, answering: Fraction = Fraction(1)) -> Load:
     """The load of one tree, for edges per tick."""
     slices = max(int(-(-demand.longest * edge_rate // 1)), 1)
-    return Load(demand.queries, demand.overlap, demand.answers / edge_rate, slices, demand, edge_rate)
+    due = demand.answers * answering / edge_rate
+    return Load(demand.queries, demand.overlap, due, slices, demand, edge_rate, answering)

@@ -44,11 +44,27 @@ class Omega:
     """Whether every single range counts, so that trees cannot be weighed many at a time."""
     monotone: bool = True
     """Whether more edges never make a tree's final aggregation cheaper."""
+    least: Callable[[Load], Any] | None = None
+    """Where they may: what a tree costs at least with so many edges or more, and these queries or more."""
 
     def read(self, reading: str) -> Callable[[Load], Any]:
         """The formula under a reading."""
         other = self.refined if reading == "refined" else self.quick if reading == "quick" else None
         return other or self.paper
+
+    def never_falling(self, reading: str) -> Callable[[Load], Any]:
+        """The formula under a reading, or one below it, that neither more edges nor more queries make cheaper.
+
+        Answers apart, which cost the same at more edges.
+        """
+        formula = self.read(reading)
+        if self.monotone or formula is not self.paper:
+            return formula
+        return self.least or _nothing
+
+
+def _nothing(load: Load) -> int:
+    return 0
 
 
 def ceil_log2(slices: Any) -> Any:
@@ -81,6 +97,13 @@ def flatfat(load: Load) -> Fraction:
         spans = sum(int(size) * int(count) for size, count in zip(ranges[here], counts[here], strict=True))
         omega += (spans * load.edge_rate - int(counts[here].sum())) / (1 << level)
     return omega
+
+
+def flatfat_least(load: Load) -> Fraction:
+    """FlatFAT, equation 4, where it is cheapest: k - 1 / 2^k at P = 2^k, which is below all that follows."""
+    whole, counts, _ = load.parts()
+    levels = _floor_log2(np.maximum(whole, 1))
+    return Fraction(float(np.maximum(levels - 0.5**levels, 0) @ counts))
 
 
 def flatfat_quick(load: Load) -> Fraction:

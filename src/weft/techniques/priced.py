@@ -28,6 +28,7 @@ FLATFAT = Technique(
         quick=omega.flatfat_quick,
         by_range=True,
         monotone=False,
+        least=omega.flatfat_least,
     ),
 )
 
@@ -55,7 +56,13 @@ SLICKDEQUE_INV = Technique(
     time="2 per slice and different number of slices in a window",
     space="n + the different numbers",
     needs=frozenset({Law.INVERTIBLE}),
-    omega=Omega("2 x different numbers of slices in a window", omega.slickdeque_inv, by_range=True, monotone=False),
+    omega=Omega(
+        "2 x different numbers of slices in a window",
+        omega.slickdeque_inv,
+        by_range=True,
+        monotone=False,
+        least=lambda load: 2,
+    ),
 )
 
 SLICKDEQUE_NONINV = Technique(

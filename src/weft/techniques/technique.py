@@ -54,3 +54,12 @@ class Technique:
     def operations(self, demand: Demand, edge_rate: Fraction, reading: str = "paper") -> Fraction:
         """Omega of one tree, for edges per tick."""
         return Fraction(self.omega.read(reading)(load(demand, edge_rate)))
+
+    def least_operations(
+        self, demand: Demand, edge_rate: Fraction, answering: Fraction, reading: str = "paper"
+    ) -> Fraction:
+        """Omega of any tree that has these queries and edges among others, if only a share of the answers is charged.
+
+        That is per edge of these, and never more than the tree's own Omega is per edge of its own.
+        """
+        return Fraction(self.omega.never_falling(reading)(load(demand, edge_rate, answering)))
