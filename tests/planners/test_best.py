@@ -133,16 +133,10 @@ def test_planners_that_start_alone_never_lose_by_it(
     assert weft.optimize(workload, stats, name, **options.get(name, {})).cost <= not_shared
 
 
-put_together = pytest.mark.xfail(
-    raises=AssertionError,
-    strict=True,
-    reason="queries with equal edges are put together before anybody asks what it costs",
-)
 MIXED: list[tuple[str, Sizes]] = [("sum(n)", (4096, 4)), ("max(n)", (4, 4))]
 """One edge set; the sum is best served by R-INT, the maximum by panes, and both together by neither."""
 
 
-@put_together
 @pytest.mark.parametrize("planner", ["weave_share", "insert_then_weave", "optimal"])
 @pytest.mark.parametrize(("rate", "keys"), [(1, 1), (100, 10_000)])
 def test_equal_edges_are_no_reason_to_share_when_techniques_differ(planner: str, rate: int, keys: int) -> None:
@@ -155,7 +149,6 @@ def test_equal_edges_are_no_reason_to_share_when_techniques_differ(planner: str,
     assert plan.cost <= weft.optimize(weft.Workload(queries), stats, "no_share").cost
 
 
-@put_together
 def test_equal_edges_are_no_reason_to_share_when_filters_differ() -> None:
     """A thousand rows a slice, a tenth of which pass each filter: two shards each, and hardly fewer rows to read."""
     asked = [

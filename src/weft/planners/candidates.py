@@ -1,8 +1,9 @@
 """Candidates: what the planners put together. A candidate is a set of queries that could be one tree.
 
 Queries with the same edges never lose by sharing (merging them adds no edge and saves a pass), so a workload of a
-million windows collapses to as many candidates as there are different edge sets, before any planner starts. Only
-queries of one kin can share (see `weft.plans.kin`).
+million windows collapses to as many candidates as there are different edge sets, before any planner starts. That is so
+if the same techniques serve them; `families.py` keeps others apart. Only queries of one kin can share (see
+`weft.plans.kin`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from weft.slicing.edges import Classes, reduced
 from weft.slicing.slicers import SLICERS
 from weft.techniques.demand import Demand, demanded, total
 
+Ticks = npt.NDArray[np.int64]
 Lane = tuple[ex.Expression | None, Demand]
 """A filter and what its queries ask for."""
 
@@ -67,23 +69,26 @@ def joined(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
 
 def candidates(
     workload: Workload,
-    queries: npt.NDArray[np.int64],
+    queries: Ticks,
     slicing: str,
     lanes: bool = False,
     one_range: bool = False,
     alone: bool = False,
+    kinds: Ticks | None = None,
 ) -> list[Candidate]:
     """Queries of one kin, those with the same edges together, in order of their first query.
 
-    `lanes` keeps filters apart, `one_range` keeps ranges apart, and `alone` keeps everybody apart.
+    `lanes` keeps filters in sight, `one_range` keeps ranges apart, `kinds` keeps prototypes of different kinds apart,
+    and `alone` keeps everybody apart.
     """
     classes_of, signature = _signatures(workload, queries, slicing)
-    needed = _partials_of_prototypes(workload)
-    group = signature
-    if alone:
-        group = np.arange(len(queries))
-    elif one_range:
-        group = _alike((signature, workload.ranges[queries]))[1]
+    needed = partials_of_prototypes(workload)
+    columns = [signature]
+    if one_range:
+        columns.append(workload.ranges[queries])
+    if kinds is not None and kinds.min() < kinds.max():
+        columns.append(kinds[workload.prototype[queries]])
+    group = np.arange(len(queries)) if alone else signature if len(columns) == 1 else _alike(columns)[1]
     count = int(group.max()) + 1
     # few groups fit 16 bits, which numpy sorts in linear time
     order = np.argsort(group.astype(np.int16) if count < 1 << 15 else group, kind="stable")
@@ -142,7 +147,8 @@ def _alike(columns: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int
     return first, alike
 
 
-def _partials_of_prototypes(workload: Workload) -> list[frozenset[Partial]]:
+def partials_of_prototypes(workload: Workload) -> list[frozenset[Partial]]:
+    """The partials that the queries of each prototype need."""
     return [
         frozenset(partial for aggregate in prototype.aggregates for partial in partials(aggregate))
         for prototype in workload.prototypes

@@ -2,6 +2,13 @@
 
 Only queries of one kin can share a tree, so a plan of the whole is the plans of its families side by side, and so are
 its cost and its bound.
+
+Planners start from queries with the same edges together, since these never lose by sharing. But they may
+
+    where different techniques serve them      a sum of integers alone is cheap; with a maximum it is served as that is
+    where filters keep different rows          two shards at each edge, for few rows that both read
+
+so the former stay apart, and the latter are put together as far as that pays.
 """
 
 from __future__ import annotations
@@ -16,14 +23,19 @@ import numpy.typing as npt
 
 from weft.algebra.partials import partials
 from weft.errors import BadRequest
-from weft.planners.candidates import Candidate, candidates
+from weft.planners.candidates import Candidate, candidates, partials_of_prototypes, together
+from weft.planners.forest import Forest
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price, Pricing
+from weft.planners.weave_share import weave
 from weft.plans.kin import kin
 from weft.plans.plan import Tree
 from weft.plans.stats import Stats
 from weft.queries.workload import Workload
 from weft.techniques.technique import Technique
+
+_WEIGHED = 32
+"""Different filters over the same edges up to which it is weighed who shares with whom."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +50,17 @@ class Family:
     @cached_property
     def collapsed(self) -> Sequence[Candidate]:
         """The queries, those with the same edges as one candidate."""
-        one_range = all(technique.one_range for technique in self.price.techniques)
-        return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), one_range)
+        price, filters = self.price, bool(self.price.stats.filters)
+        one_range = all(technique.one_range for technique in price.techniques)
+        known: dict[object, int] = {}
+        kinds = [
+            known.setdefault((price.serving(needed), prototype.where if filters else None), len(known))
+            for needed, prototype in zip(partials_of_prototypes(self.workload), self.workload.prototypes, strict=True)
+        ]
+        found = candidates(self.workload, self.positions, self.slicing, filters, one_range, kinds=np.array(kinds))
+        if filters:
+            found = [together(parts) for parts in alike(found, price)]
+        return sorted(found, key=lambda candidate: int(candidate.queries[0]))
 
     @cached_property
     def alone(self) -> Sequence[Candidate]:
@@ -74,6 +95,32 @@ class Family:
                     remedy='Use planner="weave_share", which keeps such queries apart, or technique="auto"',
                 )
         return [price.tree(candidate) for candidate in grouping.trees]
+
+
+def alike(queries: Sequence[Candidate], price: Price) -> list[list[Candidate]]:
+    """Those with the same edges that the same techniques serve, as far as it pays that they share.
+
+    Where filters differ that has to be weighed, pair by pair; so many filters that this takes long are put together.
+    """
+    one_range = all(technique.one_range for technique in price.techniques)
+    groups: dict[object, list[Candidate]] = {}
+    for query in queries:
+        size = query.demand.longest if one_range else 0
+        groups.setdefault((query.classes, price.serving(query.partials), size), []).append(query)
+    found = []
+    for group in groups.values():
+        by_filter: dict[object, list[Candidate]] = {}
+        for query in group:
+            by_filter.setdefault(frozenset(where for where, _ in query.lanes), []).append(query)
+        if not 1 < len(by_filter) <= _WEIGHED:
+            found.append(group)
+            continue
+        filtered = list(by_filter.values())
+        forest = Forest([together(parts) for parts in filtered], price)
+        behind = {id(members[0]): parts for members, parts in zip(forest.members, filtered, strict=True)}
+        weave(forest)
+        found += [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
+    return found
 
 
 def families(

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from weft.planners.candidates import Candidate, together
-from weft.planners.families import families
+from weft.planners.families import alike, families
 from weft.planners.forest import Forest
 from weft.planners.optimize import Request
 from weft.planners.planner import Planner
@@ -19,7 +19,6 @@ from weft.planners.weave_share import weave
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.queries.workload import Workload
-from weft.slicing.edges import Classes
 
 Kin = tuple[object, ...]
 
@@ -60,13 +59,9 @@ def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]], planner: Planner) 
     """Weave Share over live queries, each kin by itself, and how many pairs of trees were weighed."""
     found, weighed = {}, 0
     for kin, entries in live.items():
-        alike: dict[tuple[Classes, int], list[Candidate]] = {}
-        one_range = all(technique.one_range for technique in entries[0].price.techniques)
-        for one in entries:
-            size = one.candidate.demand.longest if one_range else 0
-            alike.setdefault((one.candidate.classes, size), []).append(one.candidate)
-        start = [together(candidates) for candidates in alike.values()]
-        behind = {id(candidate): members for candidate, members in zip(start, alike.values(), strict=True)}
+        groups = alike([one.candidate for one in entries], entries[0].price)
+        start = [together(candidates) for candidates in groups]
+        behind = {id(candidate): members for candidate, members in zip(start, groups, strict=True)}
         forest = Forest(start, planner.priced(start, entries[0].price))
         weave(forest)
         weighed += forest.evaluations

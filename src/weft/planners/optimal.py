@@ -7,10 +7,10 @@ shares:
 
     bound(partial) = sum of what each tree costs at least + sum over the rest of what each query adds at least
 
-A tree costs what it costs now, mostly: more edges are more work. Where it may get cheaper (a slice that is cut short has
-fewer groups to answer for; some formulas fall at places) it is the least that it may come to. A query that joins a tree
-pays for its answers at all edges of the tree, which are at least its own and those of one other query; a query that
-opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
+That is what a tree costs now, mostly: more edges are more work. Where it may get cheaper (a slice that is cut short
+has fewer groups to answer for; some formulas fall at places) it is the least that it may come to. A query that joins a
+tree pays for its answers at all edges of the tree, which are at least its own and those of one other query; a query
+that opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
 the lowest bound left is a bound on every plan. The best plan known from the start is Weave Share's, polished by Local
 Search. `steps` is how many partial plans are tried; what is proved by then is told as a gap.
 

@@ -119,6 +119,10 @@ class Price:
             return "it serves windows of one range, and here are several"
         return _refusal(technique, candidate.partials, self.stats)
 
+    def serving(self, partials: frozenset[Partial]) -> frozenset[str]:
+        """The techniques that can serve some partials."""
+        return frozenset(t.name for t in self.techniques if _refusal(t, partials, self.stats) is None)
+
     def admissible(self, candidate: Candidate) -> list[Technique]:
         """The techniques that can serve all of the candidate's partials."""
         return [technique for technique in self.techniques if self.refusal(technique, candidate) is None]
