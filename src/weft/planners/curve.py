@@ -6,7 +6,8 @@ through the last two plans made from scratch for different numbers of queries (G
     deviation = (cost - extrapolated cost) / extrapolated cost        above the tolerance: plan from scratch
 
 With one point the line goes through nothing at no cost. A plan reads the stream at least once, so what is extrapolated
-is never below one pass.
+is never below one pass. Plans grow more slowly than their queries, so a line is not believed far from its last point:
+with twice as many queries, or half as many, it is time for another point, whatever the line says.
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ class Curve:
     def with_point(self, queries: int, cost: Fraction) -> Curve:
         """The curve after another plan from scratch."""
         return Curve((*self.points[-31:], (queries, cost)), self.least)
+
+    def reaches(self, queries: int) -> bool:
+        """Whether the line is to be believed for so many queries.
+
+        >>> curve = Curve(((20, Fraction(150)),))
+        >>> [curve.reaches(queries) for queries in (9, 10, 39, 40)]
+        [False, True, True, False]
+        """
+        return bool(self.points) and self.points[-1][0] <= 2 * queries and queries < 2 * self.points[-1][0]
 
     def extrapolated(self, queries: int) -> Fraction:
         """What a plan of so many queries ought to cost.
@@ -59,4 +69,4 @@ class Curve:
         """
         if tolerance in (0, math.inf):
             return tolerance == 0
-        return not self.points or self.deviation(queries, cost) > tolerance
+        return not self.reaches(queries) or self.deviation(queries, cost) > tolerance

@@ -31,7 +31,7 @@ _SMALL = 1 << 24
 _CERTAIN = 64
 """Trees without a common period up to which the best pair is looked for until it is certain."""
 _WIDE = 20_000
-"""Classes in all beyond which what two trees have in common is not looked up class by class."""
+"""Classes in all, or pairs of them for two trees, beyond which these are not compared class by class."""
 
 
 class Edges(Protocol):
@@ -65,7 +65,7 @@ def edges_of(trees: Sequence[Candidate]) -> Edges:
     rows = bit_rows([tree.classes for tree in trees])
     if rows is not None:
         return _Rows(rows)
-    return _Pairs(trees) if len(trees) <= _CERTAIN else _Guessed(trees)
+    return Pairs(trees) if len(trees) <= _CERTAIN else _Guessed(trees)
 
 
 class _Rows:
@@ -199,13 +199,14 @@ class Live(_Classes):
         return None if rows is None else _Rows(rows)
 
 
-class _Pairs(_Classes):
+class Pairs(_Classes):
     """Edges as classes, and how much every two trees have in common at most."""
 
     def __init__(self, trees: Sequence[Candidate]) -> None:
         super().__init__(trees)
-        sets = [tree.classes for tree in trees]
-        wide = max(len(classes) for classes in sets) * len(sets) > _WIDE
+        sets = self._classes
+        width = max(len(classes) for classes in sets)
+        wide = width * max(width, len(sets)) > _WIDE
         self._most = 1 / float(common_tick(edge_class for classes in sets for edge_class in classes))
         self._common = np.minimum.outer(self._floats, self._floats) if wide else common_edges(sets)
 
@@ -225,7 +226,7 @@ class _Pairs(_Classes):
         self._common = self._common[np.ix_(kept, kept)]
 
 
-class _Guessed(_Pairs):
+class _Guessed(Pairs):
     """Edges of many unrelated trees, guessed while they are merged; a tree's own price counts them in the end.
 
     What two trees have in common is added up over pairs of their queries, which counts an edge as often as there are

@@ -24,8 +24,9 @@ from weft.planners.candidates import NOBODY, Candidate, together
 from weft.planners.estimates import Floats, above, roundings
 from weft.planners.forest import TIED, Forest
 from weft.planners.planner import Grouping, Planner
-from weft.planners.prices import Price
+from weft.planners.prices import Price, cut
 from weft.planners.shared import shared
+from weft.planners.tree_edges import Pairs
 from weft.slicing.edges import common_tick
 from weft.techniques.demand import load, total
 
@@ -38,9 +39,24 @@ def weave_share(queries: Sequence[Candidate], price: Price, guard: bool = False)
         return shared(queries, price)
     forest = Forest(queries, price)
     weave(forest)
+    forest = _seen_through(forest)
     if guard and price.cost(together(queries)) < sum(forest.cost(i) for i in np.flatnonzero(forest.alive).tolist()):
         return shared(queries, price)
     return Grouping(forest.candidates())
+
+
+def _seen_through(forest: Forest) -> Forest:
+    """Merge trees that turn out to be cut at every tick, since their edges cannot be counted.
+
+    Where edges are only guessed while trees are merged, several may end so; and what joins one adds no edge.
+    """
+    trees = forest.candidates()
+    everywhere = [i for i, tree in enumerate(trees) if cut(tree.classes)[0] != tree.classes]
+    if not everywhere:
+        return forest
+    found = Forest(trees, forest.price, Pairs)
+    weave(found, everywhere)
+    return found
 
 
 def weave(forest: Forest, dirty: Iterable[int] | None = None) -> list[Fraction]:

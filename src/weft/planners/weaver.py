@@ -5,8 +5,9 @@
     alter    both, for a query that keeps its name
 
 Trees are never split, so the plan gets worse with time. When it costs more than the tolerance above what the plan-cost
-curve leads one to expect (`curve.py`), all queries are planned from scratch, in the background unless told otherwise:
-changes go on meanwhile, and are made again on the new plan when it is ready (Guirguis et al., CIKM 2011, section 5.2).
+curve leads one to expect (`curve.py`), or the curve is too far from its last point to say, all queries are planned from
+scratch, in the background unless told otherwise: changes go on meanwhile, and are made again on the new plan when it is
+ready (Guirguis et al., CIKM 2011, section 5.2).
 
 Over shared slices (`planner="tri_weave"`) every change moves what each tree reads, so all trees may be merged after it.
 
