@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import weft
 from tests.planners.plain import SECOND, TYPES, alone, best, different, fewer, workload
-from weft.planners import optimal as room
-from weft.planners import subsets
+from weft.planners import lower_bounds, subsets
 from weft.planners.candidates import Candidate, together
 from weft.planners.ledger import Ledger
-from weft.planners.optimal import least_additions, optimal
+from weft.planners.lower_bounds import least_additions
+from weft.planners.optimal import optimal
 from weft.planners.prices import Price
 
 rates = st.sampled_from(("0.1", "0.7", "3", "50")).map(Fraction)
@@ -102,7 +102,7 @@ def test_no_plan_costs_less_than_the_bound(
     queries, price = family(data, 5, 7, technique, reading, keys)
     least = best(queries, lambda tree: price.cost(together(tree)))
     with pytest.MonkeyPatch.context() as patch:
-        for place in (room, subsets):
+        for place in (lower_bounds, subsets):
             patch.setattr(place, "MOST", 4)
         grouping = optimal(queries, price, steps)
     spent = sum(price.cost(tree) for tree in grouping.trees)
@@ -119,7 +119,7 @@ def test_no_plan_costs_less_than_the_bound(
 def test_more_steps_never_prove_less(data: st.DataObject) -> None:
     queries, price = family(data, 6, 7, "panes", "operations", (1,))
     with pytest.MonkeyPatch.context() as patch:
-        for place in (room, subsets):
+        for place in (lower_bounds, subsets):
             patch.setattr(place, "MOST", 4)
         bounds = [optimal(queries, price, steps).bound for steps in (0, 3, 10, 100)]
     assert bounds == sorted(bounds, key=lambda bound: bound or 0)

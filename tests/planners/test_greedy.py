@@ -20,7 +20,7 @@ from weft.planners.candidates import Candidate, together
 from weft.planners.forest import Forest
 from weft.planners.insert_then_weave import insert_then_weave
 from weft.planners.prices import Price
-from weft.planners.tree_edges import Live, Pairs, edges_of
+from weft.planners.tree_edges import Live, _Pairs, edges_of
 from weft.planners.weave_share import weave, weave_share
 
 MEASURES = {"slickdeque_inv": ["sum(n)"], "slickdeque_noninv": ["max(x)"], "r_int": ["sum(n)"]}
@@ -80,11 +80,11 @@ def test_edges_in_bit_sets(technique: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_edges_too_many_for_bit_sets(technique: str, data: st.DataObject) -> None:
     queries, price = data.draw(families(technique, primes, 3))
-    assume(isinstance(edges_of(queries), Pairs))
+    assume(isinstance(edges_of(queries), _Pairs))
     agrees(queries, price)
 
 
-@pytest.mark.parametrize("edges", [Pairs, Live])
+@pytest.mark.parametrize("edges", [_Pairs, Live])
 @given(data=st.data())
 def test_every_way_to_keep_edges(edges: Any, data: st.DataObject) -> None:
     agrees(*data.draw(families(data.draw(st.sampled_from(TECHNIQUES)), plain_sizes)), edges)
@@ -95,7 +95,7 @@ def test_every_way_to_keep_edges(edges: Any, data: st.DataObject) -> None:
 def test_edges_too_many_to_compare_class_by_class(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_edges, "_WIDE", 0)
-        agrees(*data.draw(families(data.draw(st.sampled_from(TECHNIQUES)), plain_sizes)), Pairs)
+        agrees(*data.draw(families(data.draw(st.sampled_from(TECHNIQUES)), plain_sizes)), _Pairs)
 
 
 @fewer(2)

@@ -16,6 +16,7 @@ In: `Workload`, `Stats`, a price. Out: a `Plan`. Next room: `spark`, which runs 
     local_search.py       move one query at a time; ledger.py remembers what sets of queries cost
     exhaustive.py         all partitions
     optimal.py            the best partition, or a plan and how far from it; subsets.py: dynamic programming
+    lower_bounds.py       what no plan costs less than
     pairing.py            trees of two, as a maximum weight matching
     contiguous.py         trees of queries that stand next to each other
     optimize.py           the door: check what was asked, call a planner, price the alternatives

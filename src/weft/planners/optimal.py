@@ -7,12 +7,9 @@ shares:
 
     bound(partial) = sum of what each tree costs at least + sum over the rest of what each query adds at least
 
-That is what a tree costs now, mostly: more edges are more work. Where it may get cheaper (a slice that is cut short
-has fewer groups to answer for; some formulas fall at places) it is the least that it may come to. A query that joins a
-tree pays for its answers at all edges of the tree, which are at least its own and those of one other query; a query
-that opens a tree pays a pass. The partial plan with the lowest bound goes on first, so at any time
-the lowest bound left is a bound on every plan. The best plan known from the start is Weave Share's, polished by Local
-Search. `steps` is how many partial plans are tried; what is proved by then is told as a gap.
+The partial plan with the lowest bound goes on first, so at any time the lowest bound left is a bound on every plan, as
+are those of `lower_bounds.py`. The best plan known from the start is Weave Share's, polished by Local Search. `steps`
+is how many partial plans are tried; what is proved by then is told as a gap.
 
 Putting queries with equal edges together never costs more where operations add up query by query (panes, and answers
 charged when they are due). For techniques that count ranges the result is the best among plans that keep them together.
@@ -25,22 +22,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import count as counter
 
-import numpy as np
-
 from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.planners.forest import Forest
 from weft.planners.ledger import Ledger, Members
 from weft.planners.local_search import descend
+from weft.planners.lower_bounds import AGREE, least_additions, lower_bound
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
-from weft.planners.subsets import MOST, cheapest, subset_costs
-from weft.planners.tree_edges import edges_of
+from weft.planners.subsets import cheapest, subset_costs
 from weft.planners.weave_share import weave
-from weft.techniques.demand import load
-
-_AGREE = Fraction(1, 10**12)
-"""Costs that differ by less than this share of them are equal."""
 
 
 def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> Grouping:
@@ -56,12 +47,11 @@ def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> G
     found = polished(queries, price, ledger)
     spent = ledger.total(found)
     floors = least_additions(ledger)
-    alone = max(ledger.least(frozenset({i})) for i in range(len(queries)))
-    bound = max(alone, _from_the_dearest(ledger, floors))
+    bound = lower_bound(ledger, floors)
     found, proved = _branch(ledger, floors, found, steps, bound)
     spent = ledger.total(found)
     bound = min(max(bound, proved), spent)
-    return Grouping(ledger.trees(found), spent if spent - bound <= _AGREE * spent else bound)
+    return Grouping(ledger.trees(found), spent if spent - bound <= AGREE * spent else bound)
 
 
 def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list[Members]:
@@ -73,41 +63,6 @@ def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list
     everything = [frozenset(range(len(queries)))]
     start = min((trees, everything), key=ledger.total)
     return descend(ledger, start, len(queries))[0]
-
-
-def least_additions(ledger: Ledger) -> list[Fraction]:
-    """What each candidate adds at least to what any others cost at least, whatever tree it is in."""
-    queries, price = ledger.candidates, ledger.price
-    if len(queries) == 1:
-        return [ledger.least(frozenset({0}))]
-    edges = edges_of(queries)
-    fewest = price.groups(price.per_second(ledger.most))
-    found = []
-    for i, query in enumerate(queries):
-        techniques = price.admissible(query)
-        if query.lanes or not techniques or any(technique.omega.floor is None for technique in techniques):
-            found.append(Fraction(0))
-            continue
-        unions = edges.unions(i, 0)[0].copy()
-        unions[i] = np.inf
-        joined = Fraction(float(unions.min())) * (1 - _AGREE)
-        ask = load(query.demand, joined)
-        least = min(Fraction(t.omega.floor(ask)) for t in techniques if t.omega.floor is not None)
-        found.append(min(price.per_second(joined) * fewest * least, ledger.least(frozenset({i}))))
-    return found
-
-
-def _from_the_dearest(ledger: Ledger, floors: Sequence[Fraction]) -> Fraction:
-    """The least that the sixteen dearest candidates cost, and what the others add at least.
-
-    A plan of all of them, less the others' queries, is a plan of the dearest.
-    """
-    dearest = sorted(range(len(ledger)), key=lambda i: -ledger.cost(frozenset({i})))[:MOST]
-    costs = subset_costs([ledger.candidates[i] for i in dearest], ledger.price, float(ledger.most))
-    if costs is None:
-        return Fraction(0)
-    rest = sum((floors[i] for i in range(len(ledger)) if i not in dearest), Fraction(0))
-    return Fraction(cheapest(costs)[0]) * (1 - _AGREE) + rest
 
 
 def _branch(

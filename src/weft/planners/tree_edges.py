@@ -65,7 +65,12 @@ def edges_of(trees: Sequence[Candidate]) -> Edges:
     rows = bit_rows([tree.classes for tree in trees])
     if rows is not None:
         return _Rows(rows)
-    return Pairs(trees) if len(trees) <= _CERTAIN else _Guessed(trees)
+    return bounded(trees) if len(trees) <= _CERTAIN else _Guessed(trees)
+
+
+def bounded(trees: Sequence[Candidate]) -> Edges:
+    """The edges of trees without a common period: bounds for all unions, and exact counts one by one."""
+    return _Pairs(trees)
 
 
 class _Rows:
@@ -199,7 +204,7 @@ class Live(_Classes):
         return None if rows is None else _Rows(rows)
 
 
-class Pairs(_Classes):
+class _Pairs(_Classes):
     """Edges as classes, and how much every two trees have in common at most."""
 
     def __init__(self, trees: Sequence[Candidate]) -> None:
@@ -226,7 +231,7 @@ class Pairs(_Classes):
         self._common = self._common[np.ix_(kept, kept)]
 
 
-class _Guessed(Pairs):
+class _Guessed(_Pairs):
     """Edges of many unrelated trees, guessed while they are merged; a tree's own price counts them in the end.
 
     What two trees have in common is added up over pairs of their queries, which counts an edge as often as there are

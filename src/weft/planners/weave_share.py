@@ -26,7 +26,7 @@ from weft.planners.forest import TIED, Forest
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price, cut
 from weft.planners.shared import shared
-from weft.planners.tree_edges import Pairs
+from weft.planners.tree_edges import bounded
 from weft.slicing.edges import common_tick
 from weft.techniques.demand import load, total
 
@@ -54,7 +54,7 @@ def _seen_through(forest: Forest) -> Forest:
     everywhere = [i for i, tree in enumerate(trees) if cut(tree.classes)[0] != tree.classes]
     if not everywhere:
         return forest
-    found = Forest(trees, forest.price, Pairs)
+    found = Forest(trees, forest.price, bounded)
     weave(found, everywhere)
     return found
 
