@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 
@@ -31,5 +32,7 @@ def bench(name: str, rows: int | None, runs: int | None) -> None:
         raise BadRequest(f"'{folder / name}.py' cannot be loaded", field="bench")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if rows is not None and "rows" not in inspect.signature(module.main).parameters:
+        raise BadRequest(f"'{name}' reads no rows", field="rows", remedy="Leave out --rows")
     sizes = {key: value for key, value in (("rows", rows), ("runs", runs)) if value is not None}
     module.main(say=say, **sizes)
