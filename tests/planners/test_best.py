@@ -41,9 +41,11 @@ def is_least(queries: list[Candidate], price: Price) -> None:
 
 
 @st.composite
-def asked(draw: st.DrawFn, unit: str = "time", filters: bool = False) -> weft.Workload:
+def asked(
+    draw: st.DrawFn, unit: str = "time", filters: bool = False, sizes: st.SearchStrategy[list[Sizes]] | None = None
+) -> weft.Workload:
     queries = []
-    for i, size in enumerate(draw(different(1, 5 if filters else 6))):
+    for i, size in enumerate(draw(different(1, 5 if filters else 6) if sizes is None else sizes)):
         parts = [part * (1 if unit == "rows" else SECOND) for part in size]
         queries.append(
             weft.Query(
@@ -158,3 +160,28 @@ def test_equal_edges_are_no_reason_to_share_when_filters_differ() -> None:
     stats = weft.Stats(250, filters={"x > 1": 0.1, "n > 1": 0.1})
     plan = weft.optimize(weft.Workload(asked), stats, "weave_share")
     assert plan.cost <= weft.optimize(weft.Workload(asked), stats, "no_share").cost
+
+
+many_alike = st.lists(
+    st.tuples(st.sampled_from((2, 3, 9, 10, 15, 34)), st.sampled_from((4, 6, 12)), st.just(0)), min_size=2, max_size=5
+)
+
+
+@fewer(2)
+@given(
+    workload=asked(filters=True, sizes=many_alike),
+    rate=st.sampled_from(("0.05", "0.7", "50")).map(Fraction),
+    keys=st.sampled_from((1, 30, 5_000)),
+    technique=st.sampled_from(("auto", "auto", "panes", "disjoint_table", "flatfat")),
+    known=st.booleans(),
+)
+def test_the_best_plan_is_the_best_of_all_also_where_edges_are_equal(
+    workload: weft.Workload, rate: Fraction, keys: int, technique: str, known: bool
+) -> None:
+    """Windows whose ranges differ by whole slides, on sparse streams too, where some had better not share."""
+    stats = weft.Stats(rate, keys, TYPES, FILTERS if known else {})
+    tried, best = (weft.optimize(workload, stats, planner, technique) for planner in ("exhaustive", "optimal"))
+    assert best.cost == pytest.approx(tried.cost, rel=1e-12)
+    assert best.bound == pytest.approx(tried.cost, rel=1e-12)
+    woven = weft.optimize(workload, stats, technique=technique)
+    assert tried.cost <= woven.cost * (1 + Fraction(1, 10**12))

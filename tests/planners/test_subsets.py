@@ -78,9 +78,9 @@ def test_what_every_set_costs(
 def test_too_many_sets_to_price(sizes: list[tuple[int, ...]]) -> None:
     queries, price = alone(workload(sizes), weft.Stats(3), "flatfat")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subsets, "_ONE_BY_ONE", len(queries) - 1)
+        patch.setattr(subsets, "ONE_BY_ONE", len(queries) - 1)
         assert subset_costs(queries, price) is None
-        patch.setattr(subsets, "_ONE_BY_ONE", len(queries))
+        patch.setattr(subsets, "ONE_BY_ONE", len(queries))
         assert subset_costs(queries, price) is not None
         patch.setattr(subsets, "MOST", len(queries) - 1)
         assert subset_costs(queries, price) is None

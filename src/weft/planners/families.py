@@ -49,7 +49,15 @@ class Family:
 
     @cached_property
     def collapsed(self) -> Sequence[Candidate]:
-        """The queries, those with the same edges as one candidate."""
+        """The queries, those with the same edges as one candidate where that pays."""
+        if not self.price.stats.filters:
+            return self.filters_apart
+        found = [together(parts) for parts in alike(self.filters_apart, self.price)]
+        return sorted(found, key=lambda candidate: int(candidate.queries[0]))
+
+    @cached_property
+    def filters_apart(self) -> Sequence[Candidate]:
+        """The queries, those with the same edges as a candidate for each filter and for what techniques serve them."""
         price, filters = self.price, bool(self.price.stats.filters)
         one_range = all(technique.one_range for technique in price.techniques)
         known: dict[object, int] = {}
@@ -57,10 +65,7 @@ class Family:
             known.setdefault((price.serving(needed), prototype.where if filters else None), len(known))
             for needed, prototype in zip(partials_of_prototypes(self.workload), self.workload.prototypes, strict=True)
         ]
-        found = candidates(self.workload, self.positions, self.slicing, filters, one_range, kinds=np.array(kinds))
-        if filters:
-            found = [together(parts) for parts in alike(found, price)]
-        return sorted(found, key=lambda candidate: int(candidate.queries[0]))
+        return candidates(self.workload, self.positions, self.slicing, filters, one_range, kinds=np.array(kinds))
 
     @cached_property
     def alone(self) -> Sequence[Candidate]:
@@ -69,7 +74,9 @@ class Family:
 
     def start(self, planner: Planner) -> Sequence[Candidate]:
         """What a planner starts from."""
-        found = self.alone if planner.alone else self.collapsed
+        found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
+        if planner.filters_apart and found is self.collapsed and len(self.filters_apart) <= (planner.most or np.inf):
+            found = self.filters_apart
         if planner.most is not None and len(found) > planner.most:
             what = "queries" if planner.alone else "different sets of edges"
             raise BadRequest(

@@ -1,9 +1,9 @@
 """Optimal: the cheapest partition there is, or one that is known to be within so many percent of it.
 
-Queries with equal edges are put together first. What is left are seldom more than sixteen candidates, and all their
-partitions are compared by dynamic programming (`subsets.py`). Beyond that, branch and bound: candidates join a tree or
-open one, dearest first; a partial plan can never cost less than its trees and what the rest adds at least, whatever it
-shares:
+Of many queries those with equal edges are put together first. What is left are seldom more than sixteen candidates, and
+all their partitions are compared by dynamic programming (`subsets.py`). Beyond that, branch and bound: candidates join
+a tree or open one, dearest first; a partial plan can never cost less than its trees and what the rest adds at least,
+whatever it shares:
 
     bound(partial) = sum of what each tree costs at least + sum over the rest of what each query adds at least
 
@@ -11,8 +11,9 @@ The partial plan with the lowest bound goes on first, so at any time the lowest 
 are those of `lower_bounds.py`. The best plan known from the start is Weave Share's, polished by Local Search. `steps`
 is how many partial plans are tried; what is proved by then is told as a gap.
 
-Putting queries with equal edges together never costs more where operations add up query by query (panes, and answers
-charged when they are due). For techniques that count ranges the result is the best among plans that keep them together.
+Up to ten queries are taken one by one. Of more, putting those with equal edges together never costs more under one
+technique whose operations add up query by query. Where several techniques compete, or ranges count, the result is the
+best, and the bound one on all, of the plans that keep queries with equal edges, techniques and filters together.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from weft.planners.local_search import descend
 from weft.planners.lower_bounds import AGREE, least_additions, lower_bound
 from weft.planners.planner import Grouping, Planner
 from weft.planners.prices import Price
-from weft.planners.subsets import cheapest, subset_costs
+from weft.planners.subsets import ONE_BY_ONE, cheapest, subset_costs
 from weft.planners.weave_share import weave
 
 
@@ -101,6 +102,8 @@ PLANNER = Planner(
     "here; Chung, Guirguis and Kurdia, COCOON 2014, ask for it",
     optimal,
     options=("steps",),
+    few=ONE_BY_ONE,
+    filters_apart=True,
     most=400,
     instead="weave_share",
 )

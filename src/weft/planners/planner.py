@@ -43,6 +43,10 @@ class Planner:
     """The names of its own options."""
     alone: bool = False
     """Whether it starts from single queries; otherwise queries with the same edges come as one candidate."""
+    few: int = 0
+    """How many queries there may be for it to start from single ones all the same."""
+    filters_apart: bool = False
+    """Whether queries with the same edges come as a candidate for each filter, if it can take so many."""
     most: int | None = None
     """How many candidates it can take."""
     instead: str = ""

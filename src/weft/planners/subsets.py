@@ -24,7 +24,7 @@ from weft.planners.prices import Price
 from weft.slicing.edge_sets import common_period, subset_edges
 
 MOST = 16
-_ONE_BY_ONE = 10
+ONE_BY_ONE = 10
 """Candidates up to which every set is priced by itself, where trees cannot be weighed many at once."""
 _LEAF = 8
 
@@ -38,7 +38,7 @@ def subset_costs(queries: Sequence[Candidate], price: Price, most: float | None 
         return None
     edges = subset_edges([query.classes for query in queries]) if weighable(price) else None
     if edges is None:
-        return _one_by_one(queries, price) if len(queries) <= _ONE_BY_ONE and most is None else None
+        return _one_by_one(queries, price) if len(queries) <= ONE_BY_ONE and most is None else None
     period, tick = common_period([query.classes for query in queries])
     per_tick = edges[1:].astype(np.float64) / (float(period) * tick)
     found = np.zeros(1 << len(queries))
