@@ -38,7 +38,7 @@ WAYS: dict[str, Callable[[Classes], Fraction]] = {
 LOOPED = ("bit set", "F1", "door")
 FIGURE = ((1_000, 16), (1_000, 64), (1_000_000, 16), (1_000_000, 32))
 MANY = 1_000_000
-SLIDES = (2, 4, 8, 12, 16, 50, 2_000)
+SLIDES = (2, 3, 4, 8, 12, 16, 50, 2_000)
 RATE = 1
 
 
@@ -67,7 +67,10 @@ def run(runs: int, say: Say) -> dict[str, Any]:
             found["single"][name] = row
             cells = (f"{1e3 * row[way]:,.3f}" if way in row else "-" for way in WAYS)
             say(f"  {name:<28}{''.join(f'{cell:>11}' for cell in cells)}")
-    say("  - cannot: a period beyond 10^8 ticks, more than 2^16 terms, more than 10^6 divisors, no instant in common")
+    most = max(row["bit set"] / row["F1"] for row in found["single"].values() if "bit set" in row)
+    found["F1 times faster than the bit set, at most"] = most
+    say(f"  F1 is up to {most:,.0f} times faster than the bit set, where that can be waited for")
+    say("  - cannot: a period beyond 4 x 10^9 ticks, 2^16 terms, 10^6 divisors, or no instant in common")
     return found
 
 
@@ -123,7 +126,7 @@ def _single(count: int, ends: bool) -> tuple[str, dict[str, float]]:
     period = math.lcm(*(modulus for modulus, _ in classes))
     powers = divisor_lattice.divisor_powers(modulus for modulus, _ in classes)
     able = {
-        "bit set": period <= 10**8,
+        "bit set": period <= 4 * 10**9,
         "F1": len(classes) <= 16,
         "lattice": not ends and math.prod(exponent + 1 for _, exponent in powers) <= 10**6,
     }
@@ -131,7 +134,7 @@ def _single(count: int, ends: bool) -> tuple[str, dict[str, float]]:
     for way in WAYS:
         if able.get(way, True):
             spent = []
-            for _ in range(3):
+            while len(spent) < 3 and sum(spent) < 1:
                 forget()
                 seconds, answer = timed(lambda: WAYS[way](classes))  # noqa: B023
                 spent.append(seconds)

@@ -18,10 +18,11 @@ from typing import Any
 import weft
 from planning.goals import Say, reached, timed
 from weft.papers.workloads import divisors
-from weft.planners.weaver import Weaver
+from weft.planners.weaver import TOLERANCE, Weaver
 
 LIVE, CHANGES, LOOK = 1_000, 10_000, 1_000
-CASES = (("panes", 50.0), ("panes", 0.5), ("auto", 50.0))
+CASES = (("panes", 50.0, TOLERANCE), ("panes", 0.5, TOLERANCE), ("auto", 50.0, TOLERANCE))
+"""Techniques, rows per second, and the tolerance."""
 SLIDES = divisors(1_000)
 
 
@@ -50,11 +51,13 @@ class Queries:
 def run(runs: int, say: Say) -> dict[str, Any]:
     """Every case once: 10,000 samples are enough."""
     found: dict[str, Any] = {}
-    for technique, rate in CASES:
-        found[f"{technique} at {rate:g}"] = case = _case(technique, rate)
+    for technique, rate, tolerance in CASES:
+        name = f"{technique} at {rate:g}, tolerance {float(tolerance):.0%}"
+        found[name] = case = _case(technique, rate, tolerance)
         say(
-            f"  {technique} at {rate:g} rows/s: {case['median'] * 1e3:.2f} ms a change, p99 {case['p99'] * 1e3:.1f} ms;"
+            f"  {name}: {case['median'] * 1e3:.2f} ms a change, p99 {case['p99'] * 1e3:.1f} ms;"
             f" {case['comparisons']:,.0f} pairs weighed a change; {case['reconstructions']} plans from scratch"
+            f" ({case['reconstructions before']} while the first {LIVE:,} came)"
         )
         say(
             f"  {'':<20} {case['trees']} trees; above a plan from scratch ({case['scratch'] * 1e3:.0f} ms):"
@@ -62,13 +65,13 @@ def run(runs: int, say: Say) -> dict[str, Any]:
         )
     found["goals"] = [
         reached(say, "median of a change", 1e3 * max(case["median"] for case in found.values()), 5, "ms"),
-        reached(say, "above a plan from scratch", max(case["above scratch"] for case in found.values()), 0.2, ""),
+        reached(say, "above a plan from scratch", 100 * max(case["above scratch"] for case in found.values()), 20, "%"),
     ]
     return found
 
 
-def _case(technique: str, rate: float) -> dict[str, Any]:
-    queries, weaver = Queries(), Weaver(weft.Stats(rate=rate), technique)
+def _case(technique: str, rate: float, tolerance: Any) -> dict[str, Any]:
+    queries, weaver = Queries(), Weaver(weft.Stats(rate=rate), technique, tolerance=tolerance)
     live = []
     for _ in range(LIVE):
         query = queries.one()
@@ -90,6 +93,8 @@ def _case(technique: str, rate: float) -> dict[str, Any]:
             raise weft.RunFailed(f"the plan is {float(change.deviation):.0%} above the curve, and nobody minds")
         if number % LOOK == 0:
             weaver.settle()
+            if weaver.deviation > tolerance:
+                raise weft.RunFailed(f"the plan is still {float(weaver.deviation):.0%} above the curve")
             plan = weaver.plan()
             if plan.cost != weaver.cost or len(plan.workload) != len(live):
                 raise weft.RunFailed("the plan does not cost what the weaver says")
@@ -101,6 +106,7 @@ def _case(technique: str, rate: float) -> dict[str, Any]:
         "p99": quantiles(seconds, n=100)[98],
         "worst": max(seconds),
         "comparisons": (weaver.comparisons - weighed) / CHANGES,
+        "reconstructions before": made,
         "reconstructions": weaver.reconstructions - made,
         "trees": len(plan.trees),
         "above scratch": max(above),
