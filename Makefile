@@ -34,6 +34,7 @@ check-deep: check ## the differential suite at its large size (an hour or so)
 
 bench: setup    ## the numbers of the README, measured here
 	$(BIN)/weft bench batch
+	$(BIN)/weft bench planners
 
 golden: setup   ## rewrite the golden texts of EXPLAIN and its kin; read the diff
 	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans tests/planners
