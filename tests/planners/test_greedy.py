@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import weft
 from tests.planners.plain import SECOND, TYPES, Sizes, alone, fewer, greedy, plain_sizes
-from weft.planners import tree_edges
+from weft.planners import prices, tree_edges
 from weft.planners.candidates import Candidate, together
 from weft.planners.forest import Forest
 from weft.planners.insert_then_weave import insert_then_weave
-from weft.planners.prices import Price
+from weft.planners.prices import Price, cut
 from weft.planners.tree_edges import Live, _Pairs, edges_of
 from weft.planners.weave_share import weave, weave_share
 
@@ -151,3 +151,23 @@ def test_dirty_trees_are_the_only_ones_to_merge() -> None:
     forest = Forest(queries, price)
     assert weave(forest, [3]) == [Fraction(1, 20)]
     assert members(forest.candidates()) == [[0], [1], [2, 3], [4], [5]]
+
+
+@fewer(4)
+@given(
+    sizes=st.lists(primes, min_size=8, max_size=14),
+    rate=st.sampled_from(("0.0005", "0.01", "0.2")),
+    guessed=st.booleans(),
+)
+def test_trees_that_are_cut_everywhere_are_one(sizes: list[Sizes], rate: str, guessed: bool) -> None:
+    """Two trees that cannot be counted have the same edges, and one pass less costs less."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prices, "_STEPS", 0)
+        patch.setattr(tree_edges, "_CERTAIN", 0 if guessed else 64)
+        cut.cache_clear()
+        queries, price = given_price(sizes, ["max(x)"] * len(sizes), "panes", "pairs", "operations", rate, 1)
+        trees = weave_share(queries, price).trees
+        everywhere = [tree for tree in trees if cut(tree.classes)[0] != tree.classes]
+        cut.cache_clear()
+    assert len(everywhere) <= 1
+    assert sorted(i for tree in trees for i in tree.queries.tolist()) == list(range(len(sizes)))
