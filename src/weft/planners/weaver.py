@@ -188,6 +188,11 @@ class Weaver:
         """How far the plan is above what the plan-cost curve leads one to expect, as a share of that."""
         return self._curve.deviation(len(self), self.cost) if self._entries else Fraction(0)
 
+    @property
+    def reconstructing(self) -> bool:
+        """Whether all queries are being planned from scratch, in the background."""
+        return self._building is not None
+
     def add(self, query: Query) -> Change:
         """Weave a query in."""
         if isinstance(query, Query) and query.id in self._entries:
