@@ -1,9 +1,13 @@
 """How kernels are compiled: the one place that decides.
 
 - Nothing compiles on import: a kernel compiles for the types of its first call.
-- `cache=True`: a Spark executor is many short-lived Python processes, and each would compile anew (0.3 to 2 s a
-  kernel). Numba writes a cache file beside the source, or in the user's cache folder where that is read-only, and
-  replaces it atomically.
+- An operator is a type (`algebra/operators.py`), so a kernel is written once and compiles for each operator that it
+  meets, with `combine` inlined: `meaning` is how a function of operators gets its body at compile time.
+- What has been compiled is kept on disk, beside the source, or in the user's cache folder where that is read-only: a
+  Spark executor is many short-lived Python processes, and each would compile anew, 0.2 to 1 s a kernel and operator.
+  Numba's own cache keeps the kernels of a function in numbered files with an index beside them, and two processes that
+  compile at the same time can give two kernels one number: max answers for min from then on. Here every kernel has a
+  file of its own, named after what it was compiled from, and says so inside (`docs/decisions/0031-kernel-cache.md`).
 - No `fastmath`: it assumes that NaN and infinity do not occur and that sums may be reordered. Neither holds here.
 - No `parallel`: Spark already runs one worker per core.
 - `error_model="numpy"`: a division by zero gives NaN, as the callers expect, instead of raising out of a kernel.
@@ -11,13 +15,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import caching, types
+from numba.extending import overload
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function over arrays and numbers when it is first called."""
-    compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if hasattr(compiled, "_cache"):  # not where the compiler is switched off
+        compiled._cache = _Kept(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def meaning(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], None]:
+    """What a kernel runs where it calls `function`: chosen when it compiles, from the types of the arguments.
+
+    The chooser takes the same arguments as the function, as Numba's types, and returns a Python function that takes
+    them as values, or None where it does not know them.
+    """
+
+    def chosen(chooser: Callable[..., Any]) -> None:
+        overload(function, jit_options={"error_model": "numpy"})(chooser)
+
+    return chosen
+
+
+class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """The compiled forms of one function, a file each."""
+
+    def save(self, key: object, data: object) -> None:
+        """Write one, and drop those that an older source has left."""
+        path = self._path(key)
+        for old in path.parent.glob(f"{self._base}-*.nbc"):
+            if not old.name.startswith(path.name[: len(self._base) + 9]):
+                old.unlink(missing_ok=True)
+        with self._open_for_write(str(path)) as file:
+            file.write(self._dump((key, data)))
+
+    def load(self, key: object) -> Any:
+        """Read one, or None."""
+        try:
+            found, data = pickle.loads(self._path(key).read_bytes())
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+        return data if found == key else None
+
+    def flush(self) -> None:
+        """Forget all of them."""
+        for path in Path(self._cache_path).glob(f"{self._base}-*.nbc"):
+            path.unlink(missing_ok=True)
+
+    @property
+    def _base(self) -> str:
+        return str(self._index_name).removesuffix(".nbi")
+
+    def _path(self, key: object) -> Path:
+        source, compiled = (hashlib.sha256(repr(part).encode()).hexdigest() for part in (self._stamp, key))
+        return Path(self._cache_path) / f"{self._base}-{source[:8]}-{compiled[:24]}.nbc"
+
+    @property
+    def _stamp(self) -> object:
+        return self._version, self._source_stamp
+
+
+class _Kept(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function over `_Files`; a kernel is another one when an operator's meaning changes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        files = self._cache_file
+        self._cache_file = _Files(files._cache_path, files._index_name.removesuffix(".nbi"), files._source_stamp)
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), tuple(_meanings(getattr(sig, "args", sig))))
+
+
+def _meanings(arguments: Iterable[Any]) -> Iterable[str]:
+    """The code of the operators among the arguments' types."""
+    for argument in arguments:
+        if isinstance(argument, types.BaseNamedTuple):
+            for name, function in sorted(vars(argument.instance_class).items()):
+                code = function.__func__.__code__ if isinstance(function, staticmethod) else None
+                if code is not None:
+                    said = repr((name, code.co_code, code.co_consts, code.co_names))
+                    yield hashlib.sha256(said.encode()).hexdigest()
+            yield from _meanings(argument.types)

@@ -23,6 +23,7 @@ class Law(StrEnum):
 
     INVERTIBLE = "invertible without losing precision"
     SELECTIVE = "selective"
+    RANKED = "a quantile of values"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from weft.plans.stats import Stats
 from weft.queries import expressions as ex
 from weft.slicing.density import density_within
 from weft.slicing.edges import Classes, in_ticks
-from weft.techniques import BY_NAME, TECHNIQUES, why_not
+from weft.techniques import AUTO, BY_NAME, why_not
 from weft.techniques.demand import Demand
 from weft.techniques.technique import Technique
 
@@ -225,9 +225,9 @@ def _refusal(technique: Technique, partials: frozenset[Partial], stats: Stats) -
 
 
 def choose_techniques(name: str) -> tuple[Technique, ...]:
-    """The techniques that `technique=` allows: all of them that run, or one."""
+    """The techniques that `technique=` allows: those that auto chooses from, or one."""
     if name == "auto":
-        return TECHNIQUES
+        return AUTO
     if name not in BY_NAME:
         raise BadRequest(f"there is no technique '{name}'", field="technique", remedy=f"Use auto, {', '.join(BY_NAME)}")
     return (BY_NAME[name],)

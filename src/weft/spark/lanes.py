@@ -17,12 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra import exact, ordering
+from weft.algebra.operators import Matrix
 from weft.spark.bundles import ROOM, Buffers
 from weft.spark.chunks import Piece
 from weft.spark.results import arrow_type
 from weft.spark.series import Series, columns_of, series
 from weft.techniques import BY_NAME, windows
-from weft.techniques.technique import Positions
+from weft.techniques.technique import Positions, State
 
 Values = tuple[Any, npt.NDArray[np.bool_] | None]
 
@@ -91,6 +92,7 @@ class _Partials:
         self.starts = np.ascontiguousarray(starts)
         self._widest = int(windows.widest(self.bounds, self.starts, lane.longest)) if len(starts) else 0
         self._ready: dict[int, Series] = {}
+        self._shared: dict[int, State] = {}
 
     def __getitem__(self, source: int) -> Series:
         if source not in self._ready:
@@ -104,6 +106,44 @@ class _Partials:
             self._ready[source] = series(wanted.kind, wanted.type, arrays, technique, self._widest)
         return self._ready[source]
 
+    def state(self, source: int) -> State:
+        """The structure that all windows share, where the technique can answer any of them."""
+        if source not in self._shared:
+            self._shared[source] = self[source].begin()
+        return self._shared[source]
+
+
+class _Walk:
+    """One covered window over a piece, run by run: what has been folded for this run, and where structures stand."""
+
+    def __init__(self, partials: _Partials) -> None:
+        self.partials = partials
+        self._own: dict[int, State] = {}
+
+    def to(self, lo: Positions, hi: Positions) -> None:
+        """On to the next run of slices."""
+        self.lo, self.hi = lo, hi
+        self._folded: dict[int, Matrix] = {}
+
+    def __getitem__(self, source: int) -> Matrix:
+        """The combined partials of the run, made once, whoever asks."""
+        if source not in self._folded:
+            series = self.partials[source]
+            if series.technique.historical:
+                state = self.partials.state(source)
+            else:
+                state = self._own[source] if source in self._own else self._own.setdefault(source, series.begin())
+            self._folded[source] = series.fold(state, self.lo, self.hi)
+        return self._folded[source]
+
+    def has_value(self, source: int) -> npt.NDArray[np.bool_] | None:
+        """Which windows have a value; None where all have one."""
+        return self.partials[source].has_value(self.lo, self.hi)
+
+    def overflowed(self, source: int) -> npt.NDArray[np.bool_] | bool:
+        """Which windows have a slice that has overflowed."""
+        return self.partials[source].overflowed(self.lo, self.hi)
+
 
 def answers(
     lane: Lane, piece: Piece, sources: tuple[Source, ...], ansi: bool, out: Buffers
@@ -115,7 +155,7 @@ def answers(
     key, start, lo, hi = (np.empty(ROOM, np.int64) for _ in range(4))
     keys = len(partials.bounds) - 1
     for window in lane.windows:
-        cursor = windows.new_cursor()
+        cursor, walk = windows.new_cursor(), _Walk(partials)
         while cursor[0] < keys:
             count = windows.walk(
                 partials.bounds, partials.starts, window.size, window.slide, window.offset,
@@ -124,30 +164,30 @@ def answers(
             if not count:
                 continue
             label = start[:count] + window.delay
+            walk.to(lo[:count], hi[:count])
             known: dict[Answer, Values] = {}
             for number, asked in window.queries:
                 values = []
                 for answer in asked:
                     if answer not in known:
-                        known[answer] = value(answer, partials, lo[:count], hi[:count], ansi, out.shape.ids[number])
+                        known[answer] = value(answer, walk, ansi, out.shape.ids[number])
                     values.append((answer.slot, *known[answer]))
                 yield from out.append(number, key[:count], label, window.size, values)
 
 
-def value(answer: Answer, partials: _Partials, lo: Positions, hi: Positions, ansi: bool, query: str) -> Values:
-    """An aggregate's answers for some windows, and which of them are not null (None: all)."""
-    folded = [partials[source].fold(lo, hi) for source in answer.sources]
-    matrix, known = folded[0]
+def value(answer: Answer, walk: _Walk, ansi: bool, query: str) -> Values:
+    """An aggregate's answers for the windows of a run, and which of them are not null (None: all)."""
+    source = answer.sources[0]
+    matrix, known = walk[source], walk.has_value(source)
     match answer.function:
         case "count":
             return matrix[:, 0], None
         case "min" | "max":
-            return _extreme(answer, matrix, known, partials[answer.sources[0]].ranked), known
+            return _extreme(answer, matrix, known, walk.partials[source].ranked), known
         case "sum":
-            return _sum(answer, matrix, known, partials[answer.sources[0]].overflowed(lo, hi), ansi, query)
+            return _sum(answer, matrix, known, walk.overflowed(source), ansi, query)
         case "avg":
-            spoiled = partials[answer.sources[0]].overflowed(lo, hi)
-            return _average(answer, matrix, folded[1][0][:, 0], spoiled, ansi, query)
+            return _average(answer, matrix, walk[answer.sources[1]][:, 0], walk.overflowed(source), ansi, query)
         case _:
             return _spread(answer.function, matrix)
 

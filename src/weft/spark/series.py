@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.algebra import exact, ordering
-from weft.algebra.operators import ADD, MAX, MIN, MOMENTS, Matrix, identity
-from weft.techniques.technique import Positions, State, Technique
+from weft.algebra.operators import MAX, MIN, MOMENTS, Matrix, Operator, sum_of
+from weft.techniques.technique import AT, Positions, Shape, State, Technique
 
 _WIDE = 18  # decimal digits beyond which a decimal needs more than 64 bits
 
@@ -56,10 +56,10 @@ def precision(decimal: str) -> int:
 class Series:
     """The partials of one kind over one stretch of slices, ready to answer windows."""
 
-    operator: int
+    operator: Operator
     technique: Technique
-    state: State
-    width: int
+    partials: Matrix
+    shape: Shape
     known: npt.NDArray[np.int64] | None
     """How many slices before slice i have a value; None where all have one."""
     spoiled: npt.NDArray[np.int64] | None
@@ -67,11 +67,18 @@ class Series:
     ranked: pa.Array | None
     """The values by rank, where the matrix holds ranks."""
 
-    def fold(self, lo: Positions, hi: Positions) -> tuple[Matrix, npt.NDArray[np.bool_] | None]:
-        """The combined partial of each window, and which windows have a value; None where all have one."""
-        out = np.empty((len(lo), self.width), self.state[0].dtype)
-        self.technique.fold(self.operator, self.state, lo, hi, out)
-        return out, None if self.known is None else self.known[hi] > self.known[lo]
+    def begin(self) -> State:
+        """A structure that no slice has come into."""
+        return self.technique.start(self.operator, self.shape)
+
+    def fold(self, state: State, lo: Positions, hi: Positions) -> Matrix:
+        """The combined partial of each window. Slices come into the structure as windows ask for them."""
+        at = int(state[0][AT])
+        return self.technique.advance(self.operator, state, self.partials[at : max(at, int(hi[-1]))], lo, hi)
+
+    def has_value(self, lo: Positions, hi: Positions) -> npt.NDArray[np.bool_] | None:
+        """Which windows have a value; None where all have one."""
+        return None if self.known is None else self.known[hi] > self.known[lo]
 
     def overflowed(self, lo: Positions, hi: Positions) -> npt.NDArray[np.bool_] | bool:
         """Which windows have a slice that has overflowed."""
@@ -84,14 +91,15 @@ def series(kind: str, type_: str | None, arrays: list[pa.Array], technique: Tech
     known = spoiled = None
     if arrays[0].null_count:
         empty = arrays[0].is_null().to_numpy(zero_copy_only=False)
-        matrix[empty] = identity(operator)
+        matrix[empty] = operator.identity
         if may_overflow(kind, type_):
             overflowed = empty & (_numpy(arrays[1]) > 0)
             empty &= ~overflowed
             spoiled = _before(overflowed) if overflowed.any() else None
         known = _before(~empty) if empty.any() else None
-    state = technique.build(operator, matrix, widest)
-    return Series(operator, technique, state, matrix.shape[1], known, spoiled, ranked)
+    # whoever can answer any window has one structure over the whole stretch
+    shape = Shape(widest, len(matrix) if technique.historical else 0)
+    return Series(operator, technique, matrix, shape, known, spoiled, ranked)
 
 
 def _before(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
@@ -99,7 +107,7 @@ def _before(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(marked)))
 
 
-def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[int, Matrix, pa.Array | None]:
+def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[Operator, Matrix, pa.Array | None]:
     if kind in ("min", "max"):
         codes, ranked = _codes(arrays[0])
         return (MIN if kind == "min" else MAX), codes.reshape(-1, 1), ranked
@@ -107,8 +115,10 @@ def _matrix(kind: str, type_: str | None, arrays: list[pa.Array]) -> tuple[int, 
         count, mean, variance = (_numpy(array).astype(np.float64) for array in arrays)
         return MOMENTS, np.column_stack((count, mean, variance * count)), None
     if kind == "sum" and pa.types.is_decimal(arrays[0].type):
-        return ADD, exact.digits_of_decimals(_words(arrays[0])), None
-    return ADD, np.column_stack([_numpy(array) for array in arrays]), None
+        digits = exact.digits_of_decimals(_words(arrays[0]))
+        return sum_of(digits.dtype, digits.shape[1]), digits, None
+    addends = np.column_stack([_numpy(array) for array in arrays])
+    return sum_of(addends.dtype, addends.shape[1]), addends, None
 
 
 def _numpy(array: pa.Array) -> npt.NDArray[Any]:

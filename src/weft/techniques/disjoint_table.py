@@ -1,97 +1,117 @@
 """Disjoint table: prefix and suffix folds around the middle of every block, at every power of two.
 
     slices      0  1  2  3 | 4  5  6  7
-    level 3     <--------- | --------->      folds towards and away from the middle of a block of 8
-    level 2     <--- | --->  <--- | --->     of 4
-    slices 2..5 = level3[2] (2, 3) with level3[5] (4, 5)
+    level 2     <--------- | --------->      folds towards and away from the middle of a block of 8
+    level 1     <--- | --->  <--- | --->     of 4
+    slices 2..5 = level 2 at 2 (2, 3) with level 2 at 5 (4, 5)
 
 A run lo..last straddles exactly one middle at the level of the highest bit in which lo and last differ, so any answer
 over any range is one combine, and nothing is ever taken away: the error of a float's sum is that of adding up the
 window alone, and an outlier that has left is gone. It works for every associative operator. Blocks only have to reach
 the widest window w; around block borders beyond that, one more row of folds serves all higher levels:
 
-    log2(w) + 2 combines per slice, 1 per answer, over batches of slices at once.
+    log2(w) + 2 combines per slice, 1 per answer, over as many slices at once as come.
 
-The structure is folklore in competitive programming (disjoint sparse table); bounding its depth by the widest window
-is ours.
+Folds away from a middle grow as slices come in; folds towards it are made when it is passed. The structure is folklore
+in competitive programming (disjoint sparse table); bounding its depth by the widest window, and growing it, are ours.
+
+Invariant: row p mod ring has slice p at level 0, at level b its fold up to or from the nearest odd multiple of 2^b, and
+at the last level up to or from the nearest multiple of 2^levels, for the slices that are kept.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft.algebra.operators import Matrix, combine, combine_one
+from weft.algebra.operators import Matrix, Operator, cells, combine, load, store
 from weft.jit import kernel
 from weft.techniques.demand import Load
 from weft.techniques.omega import Omega, ceil_log2
-from weft.techniques.technique import Positions, State, Technique
+from weft.techniques.technique import AT, KEPT, OWN, Positions, Shape, Technique, registers, ring
+
+STRIDE, ROWS = OWN, OWN + 1
+_AHEAD = 1 << 12
+"""Slices that are taken in at once, where so many are there: level by level, which is quicker than one by one."""
 
 
-def build(operator: int, partials: Matrix, widest: int) -> State:
-    """Row i * stride + l of the table is slice i (l = 0), its fold within a block of 2^(l + 1), or around a border."""
+class Table(NamedTuple):
+    """A row of folds per slice, and the highest bit in which two slices differ, looked up."""
+
+    registers: Positions
+    table: Matrix
+    highest: Positions
+
+
+def init(operator: Operator, shape: Shape) -> Table:
+    """No rows."""
     levels = 1
-    while 1 << (levels - 1) < min(widest, len(partials)):
+    while 1 << (levels - 1) < shape.widest:
         levels += 1
-    stride = levels + 1
-    table = np.empty((len(partials) * stride, partials.shape[1]), partials.dtype)
-    table[::stride] = partials
-    for level in range(1, levels):
-        _fold_around(operator, table, stride, level, 1 << level, 2 << level)
-    _fold_around(operator, table, stride, levels, 0, 1 << levels)
-    # the highest bit in which two slices differ, looked up
-    highest = np.zeros(1 << levels, np.uint8)
+    highest = np.zeros(1 << levels, np.int64)
     for bit in range(1, levels):
         highest[1 << bit : 2 << bit] = bit
-    return table, highest, np.array([stride])
+    rows = ring(shape.kept + min(shape.kept, _AHEAD))
+    return Table(registers(shape, levels + 1, rows), cells(operator, rows * (levels + 1)), highest)
 
 
 @kernel
-def _fold_around(operator, table, stride, level, first, step):
-    """Folds towards and away from the middles first, first + step, ..., half a step to each side."""
-    count = len(table) // stride
-    for middle in range(first, count + step, step):
-        for i in range(middle, min(middle + step // 2, count)):
-            here, before = i * stride, (i - 1) * stride + level
-            if i == middle:
-                table[here + level] = table[here]
-            elif table.shape[1] == 1:
-                table[here + level, 0] = combine_one(operator, table[before, 0], table[here, 0])
-            else:
-                combine(operator, table, before, table, here, table, here + level)
-        last = min(middle, count) - 1
-        for i in range(last, max(middle - step // 2, 0) - 1, -1):
-            here, after = i * stride, (i + 1) * stride + level
-            if i == last:
-                table[here + level] = table[here]
-            elif table.shape[1] == 1:
-                table[here + level, 0] = combine_one(operator, table[here, 0], table[after, 0])
-            else:
-                combine(operator, table, here, table, after, table, here + level)
-
-
-def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix) -> None:
-    """One combine per window."""
-    table, highest, stride = state
-    _fold(operator, table, highest, stride[0], lo, hi, out)
-
-
-@kernel
-def _fold(operator, table, highest, stride, lo, hi, out):
-    border = stride - 1
-    for j in range(len(lo)):
+def slide(operator, state, partials, lo, hi, of, out):
+    """Take in as many slices as the table has room for; then one combine per window."""
+    begin = at = state.registers[AT]
+    stride, rows, kept = state.registers[STRIDE], state.registers[ROWS], state.registers[KEPT]
+    table, highest, mask, border = state.table, state.highest, rows - 1, stride - 1
+    for j in range(len(lo) + 1):
+        end = hi[j] if j < len(lo) else begin + len(partials)
+        while at < end:
+            upto = min(begin + len(partials), at + min(rows - kept, _AHEAD))
+            for p in range(at, upto):
+                store(operator, table, (p & mask) * stride, load(operator, partials, p - begin))
+            for level in range(1, stride):
+                _fold_around(operator, table, stride, mask, level, at, upto)
+            at = upto
+        if j == len(lo):
+            break
         last = hi[j] - 1
         differ = lo[j] ^ last
         level = highest[differ] if differ < len(highest) else border
-        left, right = lo[j] * stride + level, last * stride + level
-        if out.shape[1] == 1:  # 2 ns an answer; through `combine`, which any number of components can use, 12
-            out[j, 0] = table[left, 0] if differ == 0 else combine_one(operator, table[left, 0], table[right, 0])
-        elif differ == 0:
-            for component in range(out.shape[1]):
-                out[j, component] = table[left, component]
-        else:
-            combine(operator, table, left, table, right, out, j)
+        answer = load(operator, table, (lo[j] & mask) * stride + level)
+        if differ:
+            answer = combine(operator, answer, load(operator, table, (last & mask) * stride + level))
+        store(operator, out, j, answer)
+    state.registers[AT] = at
+
+
+@kernel
+def _fold_around(operator, table, stride, mask, level, at, upto):
+    """Folds of a level for slices at, ..., upto - 1: away from the middle before them, and towards those among them."""
+    if level < stride - 1:
+        offset, half, step = 1 << level, 1 << level, 2 << level
+    else:
+        offset, half, step = 0, 1 << (level - 1), 1 << level
+    middle = at - (at - offset) % step
+    while middle <= upto:
+        if middle > at:
+            row = ((middle - 1) & mask) * stride
+            fold = load(operator, table, row)
+            store(operator, table, row + level, fold)
+            for p in range(middle - 2, max(middle - half, upto - mask - 1) - 1, -1):
+                row = (p & mask) * stride
+                fold = combine(operator, load(operator, table, row), fold)
+                store(operator, table, row + level, fold)
+        first = max(middle, at)
+        if first < min(middle + half, upto):
+            row = (first & mask) * stride
+            fold = load(operator, table, row)
+            if first > middle:
+                fold = combine(operator, load(operator, table, ((first - 1) & mask) * stride + level), fold)
+            store(operator, table, row + level, fold)
+            for p in range(first + 1, min(middle + half, upto)):
+                row = (p & mask) * stride
+                fold = combine(operator, fold, load(operator, table, row))
+                store(operator, table, row + level, fold)
+        middle += step
 
 
 def _operations(load: Load) -> Any:
@@ -103,11 +123,12 @@ TECHNIQUE = Technique(
     name="disjoint_table",
     title="Disjoint table (block prefix and suffix folds)",
     first_appeared="here, for windows; folklore as the disjoint sparse table",
-    ranges="any",
+    ranges="any, historical too",
     time="log2(n) + 2 per slice, 1 per answer",
     space="n (log2(n) + 2)",
     needs=frozenset(),
     omega=Omega("log2(slices in the longest window) + 2 + answers per edge", _operations, floor=lambda load: load.due),
-    build=build,
-    fold=fold,
+    init=init,
+    slide=slide,
+    historical=True,
 )

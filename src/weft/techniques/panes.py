@@ -3,44 +3,61 @@
 The naive final aggregation of the papers (Guirguis et al., CIKM 2011, equation 2: each slice belongs to range / slide
 windows of a query). Nothing is shared between windows, so it is the baseline, and the best choice for windows of one
 or two slices.
+
+Invariant: cells[p mod ring] is slice p, for the slices that are kept.
 """
 
 from __future__ import annotations
 
-from weft.algebra.operators import Matrix, combine
+from typing import NamedTuple
+
+from weft.algebra.operators import Matrix, Operator, cells, combine, load, store
 from weft.jit import kernel
 from weft.techniques.omega import Omega, overlap
-from weft.techniques.technique import Positions, State, Technique
+from weft.techniques.technique import AT, Positions, Shape, Technique, registers, ring
 
 
-def build(operator: int, partials: Matrix, widest: int) -> State:
-    """The partials themselves."""
-    return (partials,)
+class Slices(NamedTuple):
+    """The slices that are kept."""
+
+    registers: Positions
+    cells: Matrix
 
 
-def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix) -> None:
-    """Every window from scratch."""
-    _fold(operator, state[0], lo, hi, out)
+def init(operator: Operator, shape: Shape) -> Slices:
+    """No slices."""
+    return Slices(registers(shape), cells(operator, ring(shape.kept)))
 
 
 @kernel
-def _fold(operator, partials, lo, hi, out):
+def slide(operator, state, partials, lo, hi, of, out):
+    """Every window from scratch."""
+    begin = at = state.registers[AT]
+    mask = len(state.cells) - 1
     for j in range(len(lo)):
-        for component in range(out.shape[1]):
-            out[j, component] = partials[lo[j], component]
-        for i in range(lo[j] + 1, hi[j]):
-            combine(operator, out, j, partials, i, out, j)
+        while at < hi[j]:
+            store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+            at += 1
+        folded = load(operator, state.cells, lo[j] & mask)
+        for p in range(lo[j] + 1, hi[j]):
+            folded = combine(operator, folded, load(operator, state.cells, p & mask))
+        store(operator, out, j, folded)
+    while at < begin + len(partials):
+        store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+        at += 1
+    state.registers[AT] = at
 
 
 TECHNIQUE = Technique(
     name="panes",
     title="Panes (naive final aggregation)",
     first_appeared="Li, Maier, Tufte, Papadimos and Tucker, SIGMOD Record 2005",
-    ranges="any",
+    ranges="any, historical too",
     time="n - 1 per answer",
     space="n",
     needs=frozenset(),
     omega=Omega("sum of range/slide", overlap, floor=overlap),
-    build=build,
-    fold=fold,
+    init=init,
+    slide=slide,
+    historical=True,
 )

@@ -6,38 +6,54 @@
 One addition per slice and one subtraction per answer, whatever the ranges (Arasu and Widom, VLDB 2004, section 3.1.1).
 Sums only grow, so this is for integers: int64 wraps around and back, and any window whose sum fits is exact. Floats
 would keep the rounding error of everything that ever passed.
+
+Invariant: sums[p mod ring] is the fold of slices 0, ..., p - 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from weft.algebra.operators import Matrix, remove
+from weft.algebra.operators import Matrix, Operator, cells, combine, load, removed, store
 from weft.algebra.partials import Law
 from weft.jit import kernel
 from weft.techniques.demand import Load
 from weft.techniques.omega import Omega
-from weft.techniques.technique import Positions, State, Technique
+from weft.techniques.technique import AT, Positions, Shape, Technique, registers, ring
 
 
-def build(operator: int, partials: Matrix, widest: int) -> State:
-    """sums[i] is the sum of all slices before slice i."""
-    sums = np.zeros((len(partials) + 1, partials.shape[1]), partials.dtype)
-    np.cumsum(partials, axis=0, out=sums[1:])
-    return (sums,)
+class Running(NamedTuple):
+    """The sums before the slices that are kept, and after them."""
+
+    registers: Positions
+    sums: Matrix
 
 
-def fold(operator: int, state: State, lo: Positions, hi: Positions, out: Matrix) -> None:
-    """The sum before a window's end without the sum before its start."""
-    _fold(state[0], lo, hi, out)
+def init(operator: Operator, shape: Shape) -> Running:
+    """The sum of nothing."""
+    sums = cells(operator, ring(shape.kept + 1))
+    sums[0] = operator.identity
+    return Running(registers(shape), sums)
 
 
 @kernel
-def _fold(sums, lo, hi, out):
+def slide(operator, state, partials, lo, hi, of, out):
+    """The sum up to a window's end without the sum before its begin."""
+    begin = at = state.registers[AT]
+    mask = len(state.sums) - 1
+    running = load(operator, state.sums, at & mask)
     for j in range(len(lo)):
-        remove(sums, hi[j], sums, lo[j], out, j)
+        while at < hi[j]:
+            running = combine(operator, running, load(operator, partials, at - begin))
+            at += 1
+            store(operator, state.sums, at & mask, running)
+        whole = load(operator, state.sums, hi[j] & mask)
+        store(operator, out, j, removed(operator, whole, load(operator, state.sums, lo[j] & mask)))
+    while at < begin + len(partials):
+        running = combine(operator, running, load(operator, partials, at - begin))
+        at += 1
+        store(operator, state.sums, at & mask, running)
+    state.registers[AT] = at
 
 
 def _operations(load: Load) -> Any:
@@ -54,6 +70,7 @@ TECHNIQUE = Technique(
     space="n + 1",
     needs=frozenset({Law.INVERTIBLE}),
     omega=Omega("1 + answers per edge", _operations, floor=lambda load: load.due),
-    build=build,
-    fold=fold,
+    init=init,
+    slide=slide,
+    historical=True,
 )
