@@ -28,10 +28,10 @@ from numba.extending import overload
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function over arrays and numbers when it is first called."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy")(function)
     if hasattr(compiled, "_cache"):  # not where the compiler is switched off
         compiled._cache = _Kept(function)
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def meaning(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], None]:
@@ -47,7 +47,7 @@ def meaning(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], None
     return chosen
 
 
-class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]
+class _Files(caching.IndexDataCacheFile):
     """The compiled forms of one function, a file each."""
 
     def save(self, key: object, data: object) -> None:
@@ -85,7 +85,7 @@ class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]
         return self._version, self._source_stamp
 
 
-class _Kept(caching.FunctionCache):  # type: ignore[misc]
+class _Kept(caching.FunctionCache):
     """Numba's cache of a function over `_Files`; a kernel is another one when an operator's meaning changes."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -100,7 +100,7 @@ class _Kept(caching.FunctionCache):  # type: ignore[misc]
 def _meanings(arguments: Iterable[Any]) -> Iterable[str]:
     """The code of the operators among the arguments' types."""
     for argument in arguments:
-        if isinstance(argument, types.BaseNamedTuple):
+        if isinstance(argument, (types.NamedTuple, types.NamedUniTuple)):
             for name, function in sorted(vars(argument.instance_class).items()):
                 code = function.__func__.__code__ if isinstance(function, staticmethod) else None
                 if code is not None:

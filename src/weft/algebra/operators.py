@@ -15,6 +15,7 @@ run as plain Python where Numba's compiler is switched off.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +24,8 @@ import numpy.typing as npt
 from weft.algebra.partials import Law
 from weft.jit import meaning
 
-Matrix = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Matrix = npt.NDArray[Any]
+"""Of int64 or of float64."""
 Components = tuple[Any, ...]
 
 
@@ -158,7 +160,8 @@ MIN, MAX, ARG_MAX, MOMENTS = Min(), Max(), ArgMax(), Moments()
 def sum_of(dtype: npt.DTypeLike, width: int) -> Operator:
     """Addition of so many components of a type."""
     zero = 0.0 if np.dtype(dtype).kind == "f" else 0
-    return {1: Sum, 2: Sum2, 4: Sum4}[width]((zero,) * width)
+    kinds: dict[int, Callable[[Components], Operator]] = {1: Sum, 2: Sum2, 4: Sum4}
+    return kinds[width]((zero,) * width)
 
 
 def laws(operator: Operator) -> frozenset[Law]:
