@@ -43,60 +43,52 @@ def init(operator: Operator, shape: Shape) -> Queue:
 def slide(operator, state, partials, lo, hi, of, out):
     """Evict, push, each with a little mending; then combine the two ends."""
     begin = at = state.registers[AT]
-    borders, folds, mask = state.registers, state.folds, len(state.cells) - 1
+    f, l, r, a, b = (  # noqa: E741 - the borders' names are the paper's
+        state.registers[F], state.registers[L], state.registers[R], state.registers[A], state.registers[B]
+    )  # fmt: skip
+    slices, folds, mask = state.cells, state.folds, len(state.cells) - 1
     for j in range(len(lo) + 1):
         end = hi[j] if j < len(lo) else begin + len(partials)
-        first = lo[j] if j < len(lo) else max(borders[F], end - len(state.cells))
+        first = lo[j] if j < len(lo) else max(f, end - len(slices))
         if first >= at:
-            at = first
-            borders[F] = borders[L] = borders[R] = borders[A] = borders[B] = at
-        while borders[F] < first:
-            borders[F] += 1
-            _mend(operator, borders, state.cells, folds, at)
-        while at < end:
-            partial = load(operator, partials, at - begin)
-            store(operator, state.cells, at & mask, partial)
-            if at > borders[B]:
-                partial = combine(operator, load(operator, folds, (at - 1) & mask), partial)
-            store(operator, folds, at & mask, partial)
-            at += 1
-            _mend(operator, borders, state.cells, folds, at)
+            at = f = l = r = a = b = first  # noqa: E741
+        while f < first or at < end:
+            if f < first:
+                f += 1
+            else:
+                fold = load(operator, partials, at - begin)
+                store(operator, slices, at & mask, fold)
+                if at > b:
+                    fold = combine(operator, load(operator, folds, (at - 1) & mask), fold)
+                store(operator, folds, at & mask, fold)
+                at += 1
+            if l == b:
+                l, r, a, b = f, b, at, at  # noqa: E741
+            if f == b:
+                continue
+            if a != r:
+                a -= 1
+                fold = load(operator, slices, a & mask)
+                if a + 1 < b:
+                    fold = combine(operator, fold, load(operator, folds, (a + 1) & mask))
+                store(operator, folds, a & mask, fold)
+            if l != r:
+                fold = load(operator, folds, l & mask)
+                if r < a:
+                    fold = combine(operator, fold, load(operator, folds, (a - 1) & mask))
+                if a < b:
+                    fold = combine(operator, fold, load(operator, folds, a & mask))
+                store(operator, folds, l & mask, fold)
+                l += 1  # noqa: E741
+            else:
+                l, r, a = l + 1, r + 1, a + 1  # noqa: E741
         if j < len(lo):
             answer = load(operator, folds, first & mask)
-            if borders[B] < at and first < borders[B]:
+            if first < b < at:
                 answer = combine(operator, answer, load(operator, folds, (at - 1) & mask))
             store(operator, out, j, answer)
-    state.registers[AT] = at
-
-
-@kernel
-def _mend(operator, borders, slices, folds, at):
-    """One step towards a front whose folds all reach B."""
-    mask = len(folds) - 1
-    if borders[L] == borders[B]:
-        borders[L], borders[R], borders[A], borders[B] = borders[F], borders[B], at, at
-    if borders[F] == borders[B]:
-        return
-    if borders[A] != borders[R]:
-        a = borders[A] - 1
-        fold = load(operator, slices, a & mask)
-        if a + 1 < borders[B]:
-            fold = combine(operator, fold, load(operator, folds, (a + 1) & mask))
-        # the fold from R up to a - 1 stays where it is; this one reaches from a to B
-        store(operator, folds, a & mask, fold)
-        borders[A] = a
-    if borders[L] != borders[R]:
-        fold = load(operator, folds, borders[L] & mask)
-        if borders[R] < borders[A]:
-            fold = combine(operator, fold, load(operator, folds, (borders[A] - 1) & mask))
-        if borders[A] < borders[B]:
-            fold = combine(operator, fold, load(operator, folds, borders[A] & mask))
-        store(operator, folds, borders[L] & mask, fold)
-        borders[L] += 1
-    else:
-        borders[L] += 1
-        borders[R] += 1
-        borders[A] += 1
+    registers = state.registers
+    registers[AT], registers[F], registers[L], registers[R], registers[A], registers[B] = at, f, l, r, a, b
 
 
 TECHNIQUE = Technique(

@@ -41,55 +41,47 @@ def init(operator: Operator, shape: Shape) -> Queue:
 def slide(operator, state, partials, lo, hi, of, out):
     """Evict, push, each with a little mending; then combine the first cell with the back."""
     begin = at = state.registers[AT]
-    borders, slots, folds, mask = state.registers, state.cells, state.folds, len(state.cells) - 1
+    f, l, r, a, b = (  # noqa: E741 - the borders' names are the paper's
+        state.registers[F], state.registers[L], state.registers[R], state.registers[A], state.registers[B]
+    )  # fmt: skip
+    slots, mask = state.cells, len(state.cells) - 1
+    middle, back = load(operator, state.folds, MIDDLE), load(operator, state.folds, BACK)
     for j in range(len(lo) + 1):
         end = hi[j] if j < len(lo) else begin + len(partials)
-        first = lo[j] if j < len(lo) else max(borders[F], end - len(slots))
+        first = lo[j] if j < len(lo) else max(f, end - len(slots))
         if first >= at:
-            at = first
-            borders[F] = borders[L] = borders[R] = borders[A] = borders[B] = at
-            store(operator, folds, MIDDLE, operator.identity)
-            store(operator, folds, BACK, operator.identity)
-        while borders[F] < first:
-            borders[F] += 1
-            _mend(operator, borders, slots, folds, at)
-        while at < end:
-            partial = load(operator, partials, at - begin)
-            store(operator, slots, at & mask, partial)
-            store(operator, folds, BACK, combine(operator, load(operator, folds, BACK), partial))
-            at += 1
-            _mend(operator, borders, slots, folds, at)
+            at = f = l = r = a = b = first  # noqa: E741
+            middle = back = operator.identity
+        while f < first or at < end:
+            if f < first:
+                f += 1
+            else:
+                partial = load(operator, partials, at - begin)
+                store(operator, slots, at & mask, partial)
+                back = combine(operator, back, partial)
+                at += 1
+            if l == b:
+                l, r, a, b = f, b, at, at  # noqa: E741
+                middle, back = back, operator.identity
+            if f == b:
+                continue
+            if a != r:
+                a -= 1
+                if a + 1 < b:
+                    reaching = load(operator, slots, (a + 1) & mask)
+                    store(operator, slots, a & mask, combine(operator, load(operator, slots, a & mask), reaching))
+            if l != r:
+                store(operator, slots, l & mask, combine(operator, load(operator, slots, l & mask), middle))
+                l += 1  # noqa: E741
+            else:
+                l, r, a = l + 1, r + 1, a + 1  # noqa: E741
+                middle = operator.identity if a == b else load(operator, slots, a & mask)
         if j < len(lo):
-            store(operator, out, j, combine(operator, load(operator, slots, first & mask), load(operator, folds, BACK)))
-    state.registers[AT] = at
-
-
-@kernel
-def _mend(operator, borders, slots, folds, at):
-    """One step towards a front whose cells all reach B."""
-    mask = len(slots) - 1
-    if borders[L] == borders[B]:
-        borders[L], borders[R], borders[A], borders[B] = borders[F], borders[B], at, at
-        store(operator, folds, MIDDLE, load(operator, folds, BACK))
-        store(operator, folds, BACK, operator.identity)
-    if borders[F] == borders[B]:
-        return
-    if borders[A] != borders[R]:
-        a = borders[A] - 1
-        if a + 1 < borders[B]:
-            reaching = combine(operator, load(operator, slots, a & mask), load(operator, slots, (a + 1) & mask))
-            store(operator, slots, a & mask, reaching)
-        borders[A] = a
-    if borders[L] != borders[R]:
-        here = borders[L] & mask
-        store(operator, slots, here, combine(operator, load(operator, slots, here), load(operator, folds, MIDDLE)))
-        borders[L] += 1
-    else:
-        borders[L] += 1
-        borders[R] += 1
-        borders[A] += 1
-        middle = operator.identity if borders[A] == borders[B] else load(operator, slots, borders[A] & mask)
-        store(operator, folds, MIDDLE, middle)
+            store(operator, out, j, combine(operator, load(operator, slots, first & mask), back))
+    registers = state.registers
+    registers[AT], registers[F], registers[L], registers[R], registers[A], registers[B] = at, f, l, r, a, b
+    store(operator, state.folds, MIDDLE, middle)
+    store(operator, state.folds, BACK, back)
 
 
 TECHNIQUE = Technique(

@@ -54,29 +54,23 @@ def slide(operator, state, partials, lo, hi, of, out):
         if j == len(lo):
             break
         first, last = lo[j] & (size - 1), (hi[j] - 1) & (size - 1)
-        if first <= last:
-            answer = _cover(operator, nodes, size + first, size + last + 1)
-        else:
-            older = _cover(operator, nodes, size + first, 2 * size)
-            answer = combine(operator, older, _cover(operator, nodes, size, size + last + 1))
+        answer = operator.identity
+        for wrapped in range(1 if first <= last else 2):
+            left = size if wrapped else size + first
+            right = 2 * size if first > last and not wrapped else size + last + 1
+            newer = operator.identity
+            while left < right:
+                if left & 1:
+                    answer = combine(operator, answer, load(operator, nodes, left))
+                    left += 1
+                if right & 1:
+                    right -= 1
+                    newer = combine(operator, load(operator, nodes, right), newer)
+                left >>= 1
+                right >>= 1
+            answer = combine(operator, answer, newer)
         store(operator, out, j, answer)
     state.registers[AT] = at
-
-
-@kernel
-def _cover(operator, nodes, left, right):
-    """The fold of the leaves left, ..., right - 1."""
-    older = newer = operator.identity
-    while left < right:
-        if left & 1:
-            older = combine(operator, older, load(operator, nodes, left))
-            left += 1
-        if right & 1:
-            right -= 1
-            newer = combine(operator, load(operator, nodes, right), newer)
-        left >>= 1
-        right >>= 1
-    return combine(operator, older, newer)
 
 
 TECHNIQUE = Technique(

@@ -93,50 +93,43 @@ def init(operator: Operator, shape: Shape) -> Landmarks:
 def slide(operator, state, partials, lo, hi, of, out):
     """Fold to the left of a landmark when it is passed, to the right of all that are in reach; combine the two."""
     begin = at = state.registers[AT]
+    cells_, left, right, mask = state.cells, state.left, state.right, len(state.cells) - 1
+    distances, widests, kepts, lefts, rights = state.distance, state.widest, state.kept, state.lefts, state.rights
     for j in range(len(lo) + 1):
         end = hi[j] if j < len(lo) else begin + len(partials)
         while at < end:
             partial = load(operator, partials, at - begin)
-            for part in range(len(state.distance)):
-                _take_in(operator, state, part, at, partial)
-            store(operator, state.cells, at & (len(state.cells) - 1), partial)
+            for part in range(len(distances)):
+                distance, widest, kept = distances[part], widests[part], kepts[part]
+                landmark = at // distance
+                if landmark * distance == at and at > 0:
+                    first = lefts[part] + (landmark % kept) * (distance - 1)
+                    fold = operator.identity
+                    for d in range(1, distance):
+                        fold = combine(operator, load(operator, cells_, (at - d) & mask), fold)
+                        store(operator, left, first + d - 1, fold)
+                while landmark >= 0 and at - landmark * distance < widest:
+                    place = rights[part] + (landmark % kept) * widest + at - landmark * distance
+                    fold = partial
+                    if landmark * distance < at:
+                        fold = combine(operator, load(operator, right, place - 1), partial)
+                    store(operator, right, place, fold)
+                    landmark -= 1
+            store(operator, cells_, at & mask, partial)
             at += 1
         if j == len(lo):
             break
         part = state.part_of[hi[j] - lo[j]]
         if part < 0:
             raise ValueError("a window of a width that it was not made for")
-        distance, widest = state.distance[part], state.widest[part]
+        distance = distances[part]
         landmark = -(-lo[j] // distance)
-        slot = landmark % state.kept[part]
-        before = landmark * distance - lo[j]
-        answer = load(operator, state.right, state.rights[part] + slot * widest + hi[j] - 1 - landmark * distance)
+        slot, before = landmark % kepts[part], landmark * distance - lo[j]
+        answer = load(operator, right, rights[part] + slot * widests[part] + hi[j] - 1 - landmark * distance)
         if before:
-            left = load(operator, state.left, state.lefts[part] + slot * (distance - 1) + before - 1)
-            answer = combine(operator, left, answer)
+            answer = combine(operator, load(operator, left, lefts[part] + slot * (distance - 1) + before - 1), answer)
         store(operator, out, j, answer)
     state.registers[AT] = at
-
-
-@kernel
-def _take_in(operator, state, part, at, partial):
-    """A slice of one part: it may stand at a landmark, and it is to the right of some."""
-    distance, widest, kept = state.distance[part], state.widest[part], state.kept[part]
-    landmark = at // distance
-    if landmark * distance == at and at > 0:
-        mask = len(state.cells) - 1
-        first = state.lefts[part] + (landmark % kept) * (distance - 1)
-        fold = operator.identity
-        for d in range(1, distance):
-            fold = combine(operator, load(operator, state.cells, (at - d) & mask), fold)
-            store(operator, state.left, first + d - 1, fold)
-    while landmark >= 0 and at - landmark * distance < widest:
-        place = state.rights[part] + (landmark % kept) * widest + at - landmark * distance
-        fold = partial
-        if landmark * distance < at:
-            fold = combine(operator, load(operator, state.right, place - 1), partial)
-        store(operator, state.right, place, fold)
-        landmark -= 1
 
 
 def _operations(load: Load) -> Any:

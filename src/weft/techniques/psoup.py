@@ -68,28 +68,20 @@ def slide(operator, state, partials, lo, hi, of, out):
         if j == len(lo):
             break
         first, last = lo[j] & (size - 1), (hi[j] - 1) & (size - 1)
-        if first <= last:
-            answer = _cover(operator, firsts, nodes, operator.identity, first, last + 1)
-        else:
-            answer = _cover(operator, firsts, nodes, operator.identity, first, size)
-            answer = _cover(operator, firsts, nodes, answer, 0, last + 1)
+        answer = operator.identity
+        for wrapped in range(1 if first <= last else 2):
+            slot = 0 if wrapped else first
+            upto = size if first > last and not wrapped else last + 1
+            while slot < upto:
+                level = 0
+                while level + 1 < levels and slot & ((1 << (BITS * (level + 1))) - 1) == 0:
+                    if slot + (1 << (BITS * (level + 1))) > upto:
+                        break
+                    level += 1
+                answer = combine(operator, answer, load(operator, nodes, firsts[level] + (slot >> (BITS * level))))
+                slot += 1 << (BITS * level)
         store(operator, out, j, answer)
     state.registers[AT] = at
-
-
-@kernel
-def _cover(operator, firsts, nodes, answer, slot, end):
-    """A fold, then those of the leaves from a slot on."""
-    while slot < end:
-        level = 0
-        while level + 1 < len(firsts):
-            wider = 1 << (BITS * (level + 1))
-            if slot & (wider - 1) or slot + wider > end:
-                break
-            level += 1
-        answer = combine(operator, answer, load(operator, nodes, firsts[level] + (slot >> (BITS * level))))
-        slot += 1 << (BITS * level)
-    return answer
 
 
 def _operations(load: Load) -> Any:
