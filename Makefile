@@ -37,7 +37,7 @@ bench: setup    ## the numbers of the README, measured here
 	$(BIN)/weft bench planners
 
 golden: setup   ## rewrite the golden texts of EXPLAIN and its kin; read the diff
-	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans tests/planners
+	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans tests/planners tests/techniques/test_cards.py
 
 clean:          ## remove what setup made
 	rm -rf .venv build dist src/*.egg-info

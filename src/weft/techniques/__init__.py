@@ -8,6 +8,7 @@ per window. Next room: `plans`, which say which technique a tree uses.
     technique.py   the type: a card, an admission test, a price, init and slide
     windows.py     which run of slices each window covers; the same for batch and stream, time and rows
     snapshots.py   a structure as bytes and back
+    cards.py       the techniques as a table
 
 A technique each, those that serve every range first:
 
