@@ -121,11 +121,11 @@ def single(runs: int, say: Callable[[str], None]) -> dict[str, dict[str, dict[in
             jobs = {
                 technique.name: slides(technique, operator, partials, (size,))
                 for technique in FOLDING
-                if serves(technique, operator) and (technique.name != "panes" or size * count < 40 * _ENOUGH_WORK / 10)
+                if serves(technique, operator) and (technique.name != "panes" or size == WINDOWS[0])
             }
             for name, nanoseconds in best_of(jobs, runs).items():
                 rows.setdefault(name, {})[size] = nanoseconds
-        for name in sorted(rows, key=lambda name: rows[name][1_024] if 1_024 in rows[name] else 1e9):
+        for name in sorted(rows, key=lambda name: rows[name].get(1_024, 1e9)):
             say(f"  {name:<20}" + "".join(f"{rows[name].get(size, float('nan')):>12.2f}" for size in WINDOWS))
         found[function] = rows
     return found
@@ -187,29 +187,33 @@ def latency(say: Callable[[str], None]) -> dict[str, dict[str, float]]:
     say(f"  {'':<20}{'p50':>10}{'p99':>10}{'p99.9':>10}{'slowest':>10}")
     operator, partials = inputs("max", doubles(count))
     found = {}
-    lo, hi, of = windows(count, (size,))
-    nothing = np.empty(0, np.int64)
     for technique in FOLDING:
-        if not serves(technique, operator) or technique.name == "panes":
-            continue
-        state: State = technique.start(operator, Shape(size, widths=(size,)))
-        technique.advance(operator, state, partials[: size - 1], nothing, nothing)
-        took, out, empty = [], np.empty((1, 1), np.int64), partials[:0]
-        for j in range(len(lo)):
-            part = partials[size - 1 + j : size + j], lo[j : j + 1], hi[j : j + 1], of[j : j + 1]
-            begin = time.perf_counter_ns()
-            technique.slide(operator, state, *part, out)
-            took.append(time.perf_counter_ns() - begin)
-        idle = []
-        for _ in range(2_000):
-            begin = time.perf_counter_ns()
-            technique.slide(operator, state, empty, nothing, nothing, nothing, out[:0])
-            idle.append(time.perf_counter_ns() - begin)
-        net = (np.array(took) - median(idle)) / 1e3
-        row = {name: float(np.percentile(net, q)) for name, q in (("p50", 50), ("p99", 99), ("p99.9", 99.9))}
-        found[technique.name] = {**row, "slowest": float(net.max())}
-        say(f"  {technique.name:<20}" + "".join(f"{value:>10.2f}" for value in found[technique.name].values()))
+        if serves(technique, operator) and technique.name != "panes":
+            net = one_by_one(technique, operator, partials, size)
+            row = {name: float(np.percentile(net, q)) for name, q in (("p50", 50), ("p99", 99), ("p99.9", 99.9))}
+            found[technique.name] = {**row, "slowest": float(net.max())}
+            say(f"  {technique.name:<20}" + "".join(f"{value:>10.2f}" for value in found[technique.name].values()))
     return found
+
+
+def one_by_one(technique: Technique, operator: Operator, partials: Matrix, size: int) -> np.ndarray[Any, Any]:
+    """Microseconds of every slide, without what it costs to call a kernel that has nothing to do."""
+    lo, hi, of = windows(len(partials), (size,))
+    nothing, empty, out = np.empty(0, np.int64), partials[:0], np.empty((1, 1), np.int64)
+    state: State = technique.start(operator, Shape(size, widths=(size,)))
+    technique.advance(operator, state, partials[: size - 1], nothing, nothing)
+    took, idle = [], []
+    for j in range(len(lo)):
+        part = partials[size - 1 + j : size + j], lo[j : j + 1], hi[j : j + 1], of[j : j + 1]
+        begin = time.perf_counter_ns()
+        technique.slide(operator, state, *part, out)
+        took.append(time.perf_counter_ns() - begin)
+    for _ in range(2_000):
+        begin = time.perf_counter_ns()
+        technique.slide(operator, state, empty, nothing, nothing, nothing, out[:0])
+        idle.append(time.perf_counter_ns() - begin)
+    net: np.ndarray[Any, Any] = (np.array(took) - median(idle)) / 1e3
+    return net
 
 
 def guard(runs: int, say: Callable[[str], None]) -> dict[str, float]:
@@ -239,67 +243,69 @@ def quantiles(runs: int, say: Callable[[str], None]) -> dict[int, dict[str, floa
     say("\nmedian of a window at every slide: microseconds per answer")
     found = {}
     for size in (100, 1_000, 10_000, 100_000):
-        count = size + max(20, 200_000 // size)
-        operator, (_, partials) = quantile(["1/2"]), inputs("max", doubles(count))
-        lo, hi, of = windows(count, (size,))
-        out = np.empty((len(lo), 1), np.int64)
-        technique, nothing = BY_NAME["b_int_qnt"], np.empty(0, np.int64)
-
-        def kept(size: int = size, partials: Matrix = partials, lo: Any = lo, hi: Any = hi, of: Any = of) -> float:
-            state = technique.start(operator, Shape(size))
-            technique.advance(operator, state, partials[: size - 1], nothing, nothing)
-            job = seconds(lambda: technique.advance(operator, state, partials[size - 1 :], lo, hi, of, out))
-            return job / len(lo) * 1e6
-
-        def sorted_(size: int = size, partials: Matrix = partials, lo: Any = lo) -> float:
-            values = partials[:, 0]
-            rank = max(size // 2, 1) - 1
-
-            def each() -> None:
-                for j, first in enumerate(lo.tolist()):
-                    wanted[j] = np.sort(values[first : first + size])[rank]
-
-            wanted = np.empty(len(lo), np.int64)
-            took = seconds(each) / len(lo) * 1e6
-            assert (wanted == out[:, 0]).all(), "a quantile differs from that of the sorted window"
-            return took
-
-        kept()
-        found[size] = best_of({"b_int_qnt": kept, "sorting": sorted_}, runs)
-        ratio = found[size]["sorting"] / found[size]["b_int_qnt"]
-        say(
-            f"  window {size:>9,}   b_int_qnt {found[size]['b_int_qnt']:>9.2f}   sorting {found[size]['sorting']:>9.2f}"
-            f"   {ratio:,.1f} x"
-        )
+        found[size] = best_of(medians(size), runs)
+        kept, sorting = found[size]["b_int_qnt"], found[size]["sorting"]
+        say(f"  window {size:>9,}   b_int_qnt {kept:>9.2f}   sorting {sorting:>9.2f}   {sorting / kept:,.1f} x")
     return found
+
+
+def medians(size: int) -> dict[str, Callable[[], float]]:
+    """Two jobs: microseconds per median, kept up and sorted anew."""
+    technique, operator, nothing = BY_NAME["b_int_qnt"], quantile(["1/2"]), np.empty(0, np.int64)
+    _, partials = inputs("max", doubles(size + max(20, 200_000 // size)))
+    lo, hi, of = windows(len(partials), (size,))
+    out, wanted = np.empty((len(lo), 1), np.int64), np.empty(len(lo), np.int64)
+
+    def keep() -> float:
+        state = technique.start(operator, Shape(size))
+        technique.advance(operator, state, partials[: size - 1], nothing, nothing)
+        rest = partials[size - 1 :]
+        return seconds(lambda: technique.advance(operator, state, rest, lo, hi, of, out)) / len(lo) * 1e6
+
+    def sort_each() -> None:
+        for j, first in enumerate(lo.tolist()):
+            wanted[j] = np.sort(partials[first : first + size, 0])[max(size // 2, 1) - 1]
+
+    def sort() -> float:
+        took = seconds(sort_each) / len(lo) * 1e6
+        assert (wanted == out[:, 0]).all(), "a quantile differs from that of the sorted window"
+        return took
+
+    keep()
+    return {"b_int_qnt": keep, "sorting": sort}
 
 
 def many_keys(runs: int, say: Callable[[str], None]) -> dict[str, float]:
     """10,000 keys of 50 slices, against one key of as many slices."""
-    keys, each, size = 10_000, 50, 20
+    keys, each = 10_000, 50
     say(f"\n{keys:,} keys of {each} slices each against one key of {keys * each:,}: throughput, many over one")
     found = {}
     for technique in FOLDING:
-        operator, partials = inputs("integers" if serves(technique, sum_of(int, 1)) else "max", doubles(keys * each))
-        hi = np.arange(1, keys * each + 1)
-        many = np.maximum(hi - size, (hi - 1) // each * each), hi
-        one = np.maximum(hi - size, 0), hi
-        out = np.empty((len(hi), 1), np.int64)
-        shape = Shape(size)
-
-        def job(
-            windows: Any, technique: Technique = technique, operator: Operator = operator, partials: Matrix = partials,
-            out: Matrix = out, shape: Shape = shape,
-        ) -> float:  # fmt: skip
-            state = technique.start(operator, shape)
-            return seconds(lambda: technique.advance(operator, state, partials, *windows, out=out))
-
-        job(one)
-        took = best_of({"many": lambda many=many, job=job: job(many), "one": lambda one=one, job=job: job(one)}, runs)
-        checked(operator, partials, *one, out)
+        took = best_of(dense_and_sparse(technique, keys, each), runs)
         found[technique.name] = took["one"] / took["many"]
         say(f"  {technique.name:<20}{found[technique.name]:>6.2f}")
     return found
+
+
+def dense_and_sparse(technique: Technique, keys: int, each: int, size: int = 20) -> dict[str, Callable[[], float]]:
+    """Two jobs over the same slices: windows of one key, and windows that end where their key begins."""
+    operator, partials = inputs("integers" if serves(technique, sum_of(int, 1)) else "max", doubles(keys * each))
+    hi = np.arange(1, keys * each + 1)
+    begins = {"many": (hi - 1) // each * each, "one": np.zeros_like(hi)}
+    out = np.empty((len(hi), 1), np.int64)
+
+    def job(of_key: Any) -> Callable[[], float]:
+        lo = np.maximum(hi - size, of_key)
+
+        def run() -> float:
+            state = technique.start(operator, Shape(size))
+            return seconds(lambda: technique.advance(operator, state, partials, lo, hi, out=out))
+
+        run()
+        checked(operator, partials, lo, hi, out)
+        return run
+
+    return {name: job(of_key) for name, of_key in begins.items()}
 
 
 _COMPILES = """

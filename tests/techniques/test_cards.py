@@ -8,7 +8,8 @@ from pathlib import Path
 from weft.techniques.cards import table
 
 DOCS = Path(__file__).parents[2] / "docs" / "techniques.md"
-BEGIN, END = "<!-- the table is written by `make golden` from the techniques' cards -->\n", "<!-- end of the table -->\n"
+BEGIN = "<!-- the table is written by `make golden` from the techniques' cards -->\n"
+END = "<!-- end of the table -->\n"
 
 
 def test_the_table_in_the_docs() -> None:
