@@ -1,6 +1,6 @@
 """The techniques benchmark: nanoseconds per slide beside each other, in one run, on one core.
 
-    single     one query, sum and max of doubles, windows of 16 to 1,048,576 slices, a vector of slides at a time
+    single     one query, sum and max of doubles, windows of 16 to 1,048,576 slices, 65,536 slides at a time
     multi      all ranges 1..n at every slide, as Figures 11 to 14 of Shein and Chrysanthis, TKDE 2020; bytes as Table 2
     latency    one slide at a time, the call's own cost taken off: the 50th, 99th and 99.9th percentile and the slowest
     guard      floats without subtraction against plain subtraction, which is wrong once an outlier has come
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -35,6 +36,7 @@ from weft.techniques.technique import Shape, State, Technique
 WINDOWS = (16, 1_024, 65_536, 1_048_576)
 RANGES = (64, 1_024, 8_192)
 FOLDING = [technique for technique in TECHNIQUES if technique.name != "b_int_qnt"]
+VECTOR = 65_536
 _ENOUGH_WORK = 400_000_000
 """Operations beyond which a technique is given fewer slides, or left out where even those are too many."""
 
@@ -77,19 +79,29 @@ def windows(count: int, widths: Iterable[int]) -> tuple[np.ndarray[Any, Any], ..
     return hi - np.tile(ordered, len(ends)), hi, np.tile(np.arange(len(ordered)), len(ends))
 
 
-def slides(technique: Technique, operator: Operator, partials: Matrix, widths: tuple[int, ...]) -> Callable[[], float]:
-    """A job: nanoseconds per slide, over structures that start empty."""
-    lo, hi, of = windows(len(partials), widths)
-    announced = widths if len(widths) > 1 or technique.name == "l_int" else ()
-    shape = Shape(max(widths), 0, len(widths), tuple(sorted(announced)))
-    out = np.empty((len(lo), 1), partials.dtype)
+def slides(technique: Technique, operator: Operator, partials: Matrix, width: int) -> Callable[[], float]:
+    """A job: nanoseconds per slide of one query, from a full window on, a vector of slides at a time."""
+    shape, nothing = Shape(width, widths=(width,)), np.empty(0, np.int64)
+    lo, hi, of = np.arange(VECTOR), np.arange(VECTOR) + width, np.zeros(VECTOR, np.int64)
+    out = np.empty((VECTOR, 1), partials.dtype)
 
-    def job() -> float:
-        state = technique.start(operator, shape)
-        return seconds(lambda: technique.advance(operator, state, partials, lo, hi, of, out)) / len(partials) * 1e9
+    def job(check: bool = False) -> float:
+        state, took = technique.start(operator, shape), 0.0
+        technique.advance(operator, state, partials[: width - 1], nothing, nothing)
+        lo[:], hi[:] = np.arange(VECTOR), np.arange(VECTOR) + width
+        count = (len(partials) - width + 1) // VECTOR
+        for number in range(count):
+            part = partials[width - 1 + number * VECTOR :][:VECTOR]
+            begin = time.perf_counter()
+            technique.advance(operator, state, part, lo, hi, of, out)
+            took += time.perf_counter() - begin
+            if check:
+                checked(operator, partials, lo, hi, out)
+            lo[:] += VECTOR
+            hi[:] += VECTOR
+        return took / count / VECTOR * 1e9
 
-    job()
-    checked(operator, partials, lo, hi, out)
+    job(check=True)
     return job
 
 
@@ -116,10 +128,10 @@ def single(runs: int, say: Callable[[str], None]) -> dict[str, dict[str, dict[in
         say(f"  {'window':<20}" + "".join(f"{size:>12,}" for size in WINDOWS))
         rows: dict[str, dict[int, float]] = {}
         for size in WINDOWS:
-            count = max(2_000_000, 2 * size)
+            count = max(2_000_000, 2 * size) + size
             operator, partials = inputs(function, doubles(count))
             jobs = {
-                technique.name: slides(technique, operator, partials, (size,))
+                technique.name: slides(technique, operator, partials, size)
                 for technique in FOLDING
                 if serves(technique, operator) and (technique.name != "panes" or size == WINDOWS[0])
             }
@@ -219,18 +231,10 @@ def one_by_one(technique: Technique, operator: Operator, partials: Matrix, size:
 def guard(runs: int, say: Callable[[str], None]) -> dict[str, float]:
     """What it costs not to subtract floats."""
     operator, partials = inputs("sum", doubles(2_000_000))
-    subtracting = BY_NAME["subtract_on_evict"]
-    lo, hi, of = windows(len(partials), (1_024,))
-    out = np.empty((len(lo), 1))
-
-    def plain() -> float:
-        state = subtracting.init(operator, Shape(1_024))
-        return seconds(lambda: subtracting.slide(operator, state, partials, lo, hi, of, out)) / len(partials) * 1e9
-
-    plain()
-    jobs = {"plain subtraction": plain}
+    unguarded = replace(BY_NAME["subtract_on_evict"], needs=frozenset())
+    jobs = {"plain subtraction": slides(unguarded, operator, partials, 1_024)}
     for name in ("two_stacks_lite", "disjoint_table", "daba_lite"):
-        jobs[name] = slides(BY_NAME[name], operator, partials, (1_024,))
+        jobs[name] = slides(BY_NAME[name], operator, partials, 1_024)
     found = best_of(jobs, runs)
     say("\nsum of doubles, window of 1,024: what it costs not to subtract (nanoseconds per slide)")
     for name, nanoseconds in found.items():

@@ -21,6 +21,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numba
@@ -44,9 +45,21 @@ def meaning(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], None
     """
 
     def chosen(chooser: Callable[..., Any]) -> None:
+        _choosers.append(_digest(chooser.__code__))
         overload(function, jit_options={"error_model": "numpy"})(chooser)
 
     return chosen
+
+
+_choosers: list[str] = []
+"""What functions of operators may mean, by the code of their choosers."""
+
+
+def _digest(code: CodeType) -> str:
+    """The code of a function and of all functions in it, less where it stands."""
+    parts = [_digest(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts]
+    said = repr((code.co_code, code.co_names, code.co_varnames, parts))
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 class _Files(caching.IndexDataCacheFile):
@@ -96,7 +109,7 @@ class _Kept(caching.FunctionCache):
         self._cache_file = _Files(files._cache_path, files._index_name.removesuffix(".nbi"), files._source_stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), tuple(_meanings(getattr(sig, "args", sig))))
+        return (*super()._index_key(sig, codegen), tuple(_choosers), *_meanings(getattr(sig, "args", sig)))
 
 
 def _meanings(arguments: Iterable[Any]) -> Iterable[str]:
@@ -104,8 +117,6 @@ def _meanings(arguments: Iterable[Any]) -> Iterable[str]:
     for argument in arguments:
         if isinstance(argument, (types.NamedTuple, types.NamedUniTuple)):
             for name, function in sorted(vars(argument.instance_class).items()):
-                code = function.__func__.__code__ if isinstance(function, staticmethod) else None
-                if code is not None:
-                    said = repr((name, code.co_code, code.co_consts, code.co_names))
-                    yield hashlib.sha256(said.encode()).hexdigest()
+                if isinstance(function, staticmethod):
+                    yield f"{name} {_digest(function.__func__.__code__)}"
             yield from _meanings(argument.types)

@@ -32,18 +32,19 @@ def init(operator: Operator, shape: Shape) -> Slices:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Every window from scratch."""
+    slices = state.cells
     begin = at = state.registers[AT]
-    mask = len(state.cells) - 1
+    mask = len(slices) - 1
     for j in range(len(lo)):
         while at < hi[j]:
-            store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+            store(operator, slices, at & mask, load(operator, partials, at - begin))
             at += 1
-        folded = load(operator, state.cells, lo[j] & mask)
+        folded = load(operator, slices, lo[j] & mask)
         for p in range(lo[j] + 1, hi[j]):
-            folded = combine(operator, folded, load(operator, state.cells, p & mask))
+            folded = combine(operator, folded, load(operator, slices, p & mask))
         store(operator, out, j, folded)
     while at < begin + len(partials):
-        store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+        store(operator, slices, at & mask, load(operator, partials, at - begin))
         at += 1
     state.registers[AT] = at
 

@@ -39,20 +39,21 @@ def init(operator: Operator, shape: Shape) -> Running:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """The sum up to a window's end without the sum before its begin."""
+    sums = state.sums
     begin = at = state.registers[AT]
-    mask = len(state.sums) - 1
-    running = load(operator, state.sums, at & mask)
+    mask = len(sums) - 1
+    running = load(operator, sums, at & mask)
     for j in range(len(lo)):
         while at < hi[j]:
             running = combine(operator, running, load(operator, partials, at - begin))
             at += 1
-            store(operator, state.sums, at & mask, running)
-        whole = load(operator, state.sums, hi[j] & mask)
-        store(operator, out, j, removed(operator, whole, load(operator, state.sums, lo[j] & mask)))
+            store(operator, sums, at & mask, running)
+        whole = load(operator, sums, hi[j] & mask)
+        store(operator, out, j, removed(operator, whole, load(operator, sums, lo[j] & mask)))
     while at < begin + len(partials):
         running = combine(operator, running, load(operator, partials, at - begin))
         at += 1
-        store(operator, state.sums, at & mask, running)
+        store(operator, sums, at & mask, running)
     state.registers[AT] = at
 
 

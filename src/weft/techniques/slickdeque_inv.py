@@ -46,25 +46,26 @@ def init(operator: Operator, shape: Shape) -> Answers:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Move the query's answer to its window."""
+    slices, answers, begins, ends = state.cells, state.answers, state.gone, state.seen
     begin = at = state.registers[AT]
-    mask = len(state.cells) - 1
+    mask = len(slices) - 1
     for j in range(len(lo)):
         while at < hi[j]:
-            store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+            store(operator, slices, at & mask, load(operator, partials, at - begin))
             at += 1
-        answer = load(operator, state.answers, of[j])
-        gone, seen = state.gone[of[j]], state.seen[of[j]]
+        answer = load(operator, answers, of[j])
+        gone, seen = begins[of[j]], ends[of[j]]
         if lo[j] >= seen:
             answer, gone, seen = operator.identity, lo[j], lo[j]
         for p in range(gone, lo[j]):
-            answer = removed(operator, answer, load(operator, state.cells, p & mask))
+            answer = removed(operator, answer, load(operator, slices, p & mask))
         for p in range(seen, hi[j]):
-            answer = combine(operator, answer, load(operator, state.cells, p & mask))
-        state.gone[of[j]], state.seen[of[j]] = lo[j], hi[j]
-        store(operator, state.answers, of[j], answer)
+            answer = combine(operator, answer, load(operator, slices, p & mask))
+        begins[of[j]], ends[of[j]] = lo[j], hi[j]
+        store(operator, answers, of[j], answer)
         store(operator, out, j, answer)
     while at < begin + len(partials):
-        store(operator, state.cells, at & mask, load(operator, partials, at - begin))
+        store(operator, slices, at & mask, load(operator, partials, at - begin))
         at += 1
     state.registers[AT] = at
 

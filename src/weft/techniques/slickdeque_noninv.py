@@ -44,6 +44,7 @@ def init(operator: Operator, shape: Shape) -> Deque:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Drop, beat, append; then walk from the head, or on from where the last window was answered."""
+    slices = state.cells
     begin = at = state.registers[AT]
     head, tail, widest = state.registers[HEAD], state.registers[TAIL], state.registers[WIDEST]
     places, mask = state.places, len(state.places) - 1
@@ -54,11 +55,11 @@ def slide(operator, state, partials, lo, hi, of, out):
             partial = load(operator, partials, at - begin)
             if tail > head and places[head & mask] <= at - widest:
                 head += 1
-            while tail > head and is_newer(operator, load(operator, state.cells, (tail - 1) & mask), partial):
+            while tail > head and is_newer(operator, load(operator, slices, (tail - 1) & mask), partial):
                 tail -= 1
             node = min(node, tail)
             places[tail & mask] = at
-            store(operator, state.cells, tail & mask, partial)
+            store(operator, slices, tail & mask, partial)
             tail += 1
             at += 1
         if j == len(lo):
@@ -67,7 +68,7 @@ def slide(operator, state, partials, lo, hi, of, out):
         while places[node & mask] < lo[j]:
             node += 1
         begun = lo[j]
-        store(operator, out, j, load(operator, state.cells, node & mask))
+        store(operator, out, j, load(operator, slices, node & mask))
     state.registers[AT], state.registers[HEAD], state.registers[TAIL] = at, head, tail
 
 

@@ -42,8 +42,9 @@ def init(operator: Operator, shape: Shape) -> Answer:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Let go, take in, tell."""
+    slices = state.cells
     begin = at = state.registers[AT]
-    gone, widest, mask = state.registers[GONE], len(state.cells), len(state.cells) - 1
+    gone, widest, mask = state.registers[GONE], len(slices), len(slices) - 1
     answer = load(operator, state.answer, 0)
     for j in range(len(lo) + 1):
         # after the last window, what is left comes in, and a later window begins within reach of its end
@@ -52,11 +53,11 @@ def slide(operator, state, partials, lo, hi, of, out):
         if first >= at:
             answer, at, gone = operator.identity, first, first
         while gone < first:
-            answer = removed(operator, answer, load(operator, state.cells, gone & mask))
+            answer = removed(operator, answer, load(operator, slices, gone & mask))
             gone += 1
         while at < end:
             partial = load(operator, partials, at - begin)
-            store(operator, state.cells, at & mask, partial)
+            store(operator, slices, at & mask, partial)
             answer = combine(operator, answer, partial)
             at += 1
         if j < len(lo):

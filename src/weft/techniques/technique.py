@@ -158,10 +158,12 @@ class Technique:
 @kernel
 def _checked(registers, more, lo, hi, historical, one_range):
     """The first window that cannot be answered, or -1."""
-    newest, begun = registers[AT], registers[BEGUN]
-    end, widest, kept = newest + more, registers[WIDEST], registers[KEPT]
+    at, widest, kept = registers[AT], registers[WIDEST], registers[KEPT]
+    if _in_order(at, at + more, widest, kept, registers[BEGUN] if one_range else 0, lo, hi, one_range):
+        return -1
+    newest, begun = at, registers[BEGUN]
     for j in range(len(lo)):
-        if hi[j] <= lo[j] or hi[j] - lo[j] > widest or hi[j] > end or lo[j] < 0:
+        if hi[j] <= lo[j] or hi[j] - lo[j] > widest or hi[j] > at + more or lo[j] < 0:
             return j
         if historical:
             newest = max(newest, hi[j])
@@ -172,6 +174,23 @@ def _checked(registers, more, lo, hi, historical, one_range):
                 return j
             newest, begun = hi[j], lo[j]
     return -1
+
+
+@kernel
+def _in_order(at, end, widest, kept, begun, lo, hi, one_range):
+    """Whether windows are such that anybody can answer them: found out without a branch, several at a time."""
+    if not len(lo):
+        return True
+    wrong = (hi[0] < at) | (lo[0] < begun) | (lo[0] < 0) | (hi[-1] > end)
+    for j in range(len(lo)):
+        wrong |= (hi[j] <= lo[j]) | (hi[j] - lo[j] > widest)
+    if one_range:
+        for j in range(1, len(lo)):
+            wrong |= (hi[j] < hi[j - 1]) | (lo[j] < lo[j - 1])
+    else:
+        for j in range(1, len(lo)):
+            wrong |= (hi[j] < hi[j - 1]) | (lo[j] < 0)
+    return not wrong
 
 
 def ring(count: int) -> int:

@@ -42,29 +42,30 @@ def init(operator: Operator, shape: Shape) -> Stacks:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Push, turn the back over where the front is empty, and combine the two tops."""
+    slices, folds = state.cells, state.folds
     begin = at = state.registers[AT]
-    border, mask = state.registers[BORDER], len(state.cells) - 1
+    border, mask = state.registers[BORDER], len(slices) - 1
     for j in range(len(lo) + 1):
         end = hi[j] if j < len(lo) else begin + len(partials)
         while at < end:
             top = load(operator, partials, at - begin)
-            store(operator, state.cells, at & mask, top)
+            store(operator, slices, at & mask, top)
             if at > border:
-                top = combine(operator, load(operator, state.folds, (at - 1) & mask), top)
-            store(operator, state.folds, at & mask, top)
+                top = combine(operator, load(operator, folds, (at - 1) & mask), top)
+            store(operator, folds, at & mask, top)
             at += 1
         if j == len(lo):
             break
         if lo[j] >= border:
-            top = load(operator, state.cells, (at - 1) & mask)
-            store(operator, state.folds, (at - 1) & mask, top)
+            top = load(operator, slices, (at - 1) & mask)
+            store(operator, folds, (at - 1) & mask, top)
             for p in range(at - 2, lo[j] - 1, -1):
-                top = combine(operator, load(operator, state.cells, p & mask), top)
-                store(operator, state.folds, p & mask, top)
+                top = combine(operator, load(operator, slices, p & mask), top)
+                store(operator, folds, p & mask, top)
             border = at
-        top = load(operator, state.folds, lo[j] & mask)
+        top = load(operator, folds, lo[j] & mask)
         if border < at:
-            top = combine(operator, top, load(operator, state.folds, (at - 1) & mask))
+            top = combine(operator, top, load(operator, folds, (at - 1) & mask))
         store(operator, out, j, top)
     state.registers[AT], state.registers[BORDER] = at, border
 

@@ -44,25 +44,26 @@ def init(operator: Operator, shape: Shape) -> Stacks:
 @kernel
 def slide(operator, state, partials, lo, hi, of, out):
     """Push, flip where the window begins behind the border, and combine the two tops."""
+    slots = state.cells
     begin = at = state.registers[AT]
-    border, mask = state.registers[BORDER], len(state.cells) - 1
+    border, mask = state.registers[BORDER], len(slots) - 1
     back = load(operator, state.back, 0)
     for j in range(len(lo)):
         while at < hi[j]:
             partial = load(operator, partials, at - begin)
-            store(operator, state.cells, at & mask, partial)
+            store(operator, slots, at & mask, partial)
             back = combine(operator, back, partial)
             at += 1
         if lo[j] >= border:
-            folded = load(operator, state.cells, (at - 1) & mask)
+            folded = load(operator, slots, (at - 1) & mask)
             for p in range(at - 2, lo[j] - 1, -1):
-                folded = combine(operator, load(operator, state.cells, p & mask), folded)
-                store(operator, state.cells, p & mask, folded)
+                folded = combine(operator, load(operator, slots, p & mask), folded)
+                store(operator, slots, p & mask, folded)
             border, back = at, operator.identity
-        store(operator, out, j, combine(operator, load(operator, state.cells, lo[j] & mask), back))
+        store(operator, out, j, combine(operator, load(operator, slots, lo[j] & mask), back))
     while at < begin + len(partials):
         partial = load(operator, partials, at - begin)
-        store(operator, state.cells, at & mask, partial)
+        store(operator, slots, at & mask, partial)
         back = combine(operator, back, partial)
         at += 1
     state.registers[AT], state.registers[BORDER] = at, border
