@@ -108,7 +108,11 @@ class Choice:
         stats = weft.Stats(rate=self.rate, keys=5, types=TYPES)
         needed = {p for query in workload for aggregate in query.aggregates for p in partials(aggregate)}
         able = self.technique == "auto" or why_not(BY_NAME[self.technique], needed, TYPES) is None
-        plan = weft.optimize(workload, stats, self.planner, self.technique if able else "auto", self.slicing)
+        try:
+            plan = weft.optimize(workload, stats, self.planner, self.technique if able else "auto", self.slicing)
+        except weft.BadRequest as refused:  # where the planner puts windows together that the technique cannot serve
+            assert "windows of one range" in str(refused)
+            plan = weft.optimize(workload, stats, self.planner, "auto", self.slicing)
         return replace(plan, feed=self.feed)
 
 

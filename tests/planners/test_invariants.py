@@ -22,7 +22,7 @@ from weft.plans.kin import kin
 from weft.queries import expressions as ex
 from weft.slicing import SLICERS
 from weft.slicing.slicers import pairs
-from weft.techniques import BY_NAME, TECHNIQUES, why_not
+from weft.techniques import AUTO, BY_NAME, why_not
 
 SECOND = 1_000_000
 MEASURES = ("count(*)", "sum(x)", "max(x)", "avg(x)", "stddev(x)", "sum(n)", "avg(n)")
@@ -217,7 +217,7 @@ def test_planning_twice_gives_the_same(workload: weft.Workload, stats: weft.Stat
 @given(workload=workloads, stats=all_stats)
 def test_the_technique_is_the_cheapest_of_those_that_can_serve(workload: weft.Workload, stats: weft.Stats) -> None:
     chosen = weft.optimize(workload, stats, "shared")
-    for name in (technique.name for technique in TECHNIQUES):
+    for name in (technique.name for technique in AUTO):
         try:
             other = weft.optimize(workload, stats, "shared", technique=name)
         except weft.BadRequest:
@@ -228,7 +228,7 @@ def test_the_technique_is_the_cheapest_of_those_that_can_serve(workload: weft.Wo
 @given(workload=workloads, stats=all_stats)
 def test_losers_are_named_with_a_reason(workload: weft.Workload, stats: weft.Stats) -> None:
     for tree in weft.optimize(workload, stats).trees:
-        assert {name for name, _ in tree.lost} == {technique.name for technique in TECHNIQUES} - {tree.technique}
+        assert {name for name, _ in tree.lost} == {technique.name for technique in AUTO} - {tree.technique}
         assert all(reason for _, reason in tree.lost)
 
 
