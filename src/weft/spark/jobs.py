@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -71,6 +71,22 @@ def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata
                 T.StructField(slot_name(kind, number), T.DataType.fromDDL(kind))
                 for kind, number in _slots(root, binding)
             ),
+        ]
+    )
+
+
+def joined(schemas: Sequence[T.StructType], binding: Binding) -> T.StructType:
+    """The columns of several roots' results together: keys and values may be null where one root has them not."""
+    every = {field.name: field for schema in schemas for field in schema}
+    shared = {name for name in every if all(name in schema.names for schema in schemas)}
+    values = [slot_name(kind, number) for kind, number in binding.slots]
+    keys = [name for name in binding.keys.values() if name in every]
+    others = [name for name in every if name not in (*values, *keys)]
+    head, ends = others[:-2], others[-2:]
+    return T.StructType(
+        [
+            T.StructField(name, every[name].dataType, every[name].nullable or name not in shared, every[name].metadata)
+            for name in (*head, *keys, *ends, *values)
         ]
     )
 

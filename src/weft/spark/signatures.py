@@ -36,11 +36,13 @@ class Signatures:
     """How many columns there are."""
     looped: frozenset[int]
     """The columns of crowded shapes."""
+    name: str = "__weft_signature"
+    """What the columns' names begin with, beside whatever the stream's columns are called."""
 
     @property
     def names(self) -> list[str]:
-        """The signature columns' names, beside whatever the stream's columns are called."""
-        return [f"__weft_signature_{number}" for number in range(self.width)]
+        """The signature columns' names."""
+        return [f"{self.name}_{number}" for number in range(self.width)]
 
     def columns(self) -> list[Column]:
         """The signature columns, over events."""

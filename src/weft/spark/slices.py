@@ -41,15 +41,15 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
         # with more columns Spark would take the filters apart to push them down, which exhausts its memory
         df = df.where(F.col(marks[0]) != 0)
     keys = [columns.column(key).alias(f"key_{number}") for number, key in enumerate(root.keys)]
-    arguments = _arguments(root)
+    values = arguments(root)
     events = df.select(
         *keys,
         clock.slice_start(at, root.classes).alias("slice"),
         *(F.col(mark).alias(f"signature_{number}") for number, mark in enumerate(marks)),
-        *(value.alias(f"argument_{number}") for number, value in enumerate(arguments.values())),
+        *(value.alias(f"argument_{number}") for number, value in enumerate(values.values())),
     )
     by = [f"key_{number}" for number in range(len(keys))]
-    at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(arguments)}
+    at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(values)}
     made = [column for partial in root.partials for column in _partial(partial, at_hand, types)]
     sliced = events.groupBy(*by, "slice", *(f"signature_{number}" for number in range(len(marks)))).agg(
         *(column.alias(f"partial_{number}") for number, column in enumerate(made))
@@ -59,7 +59,7 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     return sliced.withColumn("rank", F.row_number().over(Over.partitionBy(*by).orderBy("slice")))
 
 
-def _arguments(root: Root) -> dict[ex.Expression, Column]:
+def arguments(root: Root) -> dict[ex.Expression, Column]:
     """What the partials aggregate, once per event, and only computed where one of its queries wants the event.
 
     A query that divides by what its own filter keeps from being zero must not meet the rows of the others.

@@ -1,0 +1,22 @@
+"""The stream: the same plan, micro-batch by micro-batch.
+
+In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, each window's once the watermark passes it.
+
+    events -> one row each, in the JVM -> blocks of partials for each shard, over Arrow -> shuffle
+           -> one stateful operator: partials stay, answers go -> the long form
+
+    pipeline.py   the door: what Spark runs
+    reading.py    which columns of the events the workers get, and the watermark
+    folding.py    events become blocks, before the shuffle
+    merging.py    partials of one group become one
+    keys.py       which rows are of one key, and which shard a key belongs to
+    shards.py     shards, one to a partition
+    blocks.py     the retained partials of some keys: sent, kept, merged, expired
+    closing.py    which windows are due, and what is late
+    keeping.py    what a shard has in the state store, and in memory
+    processor.py  the stateful operator
+"""
+
+from weft.spark.stream.pipeline import weave
+
+__all__ = ["weave"]

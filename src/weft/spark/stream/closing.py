@@ -1,0 +1,147 @@
+"""Closing: as the watermark moves on, windows that end behind it are answered, once, from what a shard retains.
+
+    watermark         after                    upto
+    ------------------|------------------------|-----------> event time
+    windows   |----------]                     |             answered before
+                   |----------]                |             due
+                              |----------]     |             due
+                                       |----------]          next time
+
+An event counts in every window that had not been answered when it came, as in Spark's own windows; it is late for a
+query that has no such window left. A partial is kept while some window that is still to be answered may need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.spark.answers import Job
+from weft.spark.bundles import Buffers
+from weft.spark.chunks import ENOUGH, Piece
+from weft.spark.lanes import Lane, Source, WindowOf, answers
+from weft.spark.stream.blocks import Block, Layout
+from weft.spark.stream.merging import numbers
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """A lane whose windows are all labelled equally far ahead of what they cover, so that they fall due together."""
+
+    delay: int
+    lane: Lane
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What a shard needs to know to answer the queries of a root."""
+
+    job: Job
+    layout: Layout
+    lanes: tuple[Delayed, ...]
+    events: int
+    """The partial column that counts events."""
+
+    @property
+    def reach(self) -> int:
+        """How long after its slice began a partial may still be asked for."""
+        return max(each.delay + each.lane.longest for each in self.lanes)
+
+
+def closing(job: Job, layout: Layout, events: int) -> Closing:
+    """Sort a root's lanes by how far their windows are labelled ahead."""
+    lanes = []
+    for lane in job.lanes:
+        by_delay: dict[int, list[WindowOf]] = {}
+        for window in lane.windows:
+            by_delay.setdefault(window.delay, []).append(window)
+        lanes += [Delayed(delay, replace(lane, windows=tuple(windows))) for delay, windows in by_delay.items()]
+    return Closing(job, layout, tuple(lanes), events)
+
+
+def closed(what: Closing, block: Block, after: int, upto: int) -> Iterator[pa.RecordBatch]:
+    """The answers of all windows that end after `after` and not after `upto`."""
+    due = [each for each in (_due(lane, after, upto) for lane in what.lanes) if each is not None]
+    if not due or not block.count:
+        return
+    begin = min(first for _, first in due)
+    block = block.chosen((block.slices >= begin) & (block.slices < upto))
+    key_names = [f"key_{number}" for number in range(what.job.keys)]
+    for first, last, bounds in _pieces(block.bounds()):
+        rows = block.rows.slice(first, last - first)
+        keys = block.keys.take(pa.array(block.key[bounds[:-1] + first])).select(key_names)
+        out = Buffers(what.job.shape, keys)
+        for each, _ in due:
+            piece = Piece(rows, bounds, max(after, _LEAST) - each.delay, upto - each.delay)
+            yield from answers(each.lane, piece, what.job.sources, what.job.ansi, out)
+        yield from out.batches()
+
+
+_LEAST = -(2**61)  # less than any instant, and the longest delay may still be taken from it
+
+
+def _due(each: Delayed, after: int, upto: int) -> tuple[Delayed, int] | None:
+    """The lane's windows of which one is due, and where the first one's interval begins."""
+    windows, begins = [], []
+    for window in each.lane.windows:
+        first = window.offset + window.size + each.delay
+        end = max(after, _LEAST)
+        end += window.slide - (end - first) % window.slide
+        if end <= upto:
+            windows.append(window)
+            begins.append(end - window.size - each.delay)
+    return (replace(each, lane=replace(each.lane, windows=tuple(windows))), min(begins)) if windows else None
+
+
+def _pieces(bounds: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+    """Runs of whole keys of about as many rows as a piece should hold: first row, end, and bounds within."""
+    at = 0
+    while at < len(bounds) - 1:
+        end = max(at + 1, int(np.searchsorted(bounds, bounds[at] + ENOUGH, side="right")) - 1)
+        yield int(bounds[at]), int(bounds[end]), bounds[at : end + 1] - bounds[at]
+        at = end
+
+
+def retained(what: Closing, block: Block, upto: int) -> Block:
+    """The partials that some window that ends after `upto` may need."""
+    return block.chosen(block.slices > upto - what.reach)
+
+
+def late(what: Closing, block: Block, after: int) -> tuple[int, dict[int, int]]:
+    """How many events came too late for some query, and for which how many: no window left that takes them."""
+    behind = np.flatnonzero(block.slices < after)
+    if not len(behind):
+        return 0, {}
+    slices = block.slices[behind]
+    events = numbers(block.rows[f"partial_{what.events}"])[behind]
+    by_query: dict[int, int] = {}
+    any_query = np.zeros(len(behind), np.bool_)
+    for each in what.lanes:
+        passes = np.ones(len(behind), np.bool_)
+        if each.lane.filter is not None:
+            column, bit = each.lane.filter
+            passes = (block.rows[f"signature_{column}"].to_numpy()[behind] >> bit) & 1 == 1
+        for window in each.lane.windows:
+            begun = (slices - window.offset) % window.slide
+            missed = passes & (begun < window.size) & (slices - begun + window.size + each.delay <= after)
+            if missed.any():
+                any_query |= missed
+                count = int(events[missed].sum())
+                for number, _ in window.queries:
+                    by_query[number] = by_query.get(number, 0) + count
+    return int(events[any_query].sum()), by_query
+
+
+def events_source(sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], int]:
+    """The sources with one that counts events, and that one's column."""
+    for source in sources:
+        if source.kind == "rows":
+            return sources, source.column
+    from weft.spark.series import columns_of
+
+    column = sum(columns_of(source.kind, source.type) for source in sources)
+    return (*sources, Source("rows", None, column)), column

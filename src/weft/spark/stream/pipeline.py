@@ -1,0 +1,120 @@
+"""Pipeline: what Spark runs for a plan over a stream."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from weft.errors import BadRequest
+from weft.plans.plan import Plan
+from weft.queries import expressions as ex
+from weft.spark import columns
+from weft.spark.answers import Job
+from weft.spark.bundles import bundled, unrolled
+from weft.spark.roots import Root
+from weft.spark.stream.closing import closing, events_source
+from weft.spark.stream.folding import folding
+from weft.spark.stream.processor import ANSWERED, Weaving
+from weft.spark.stream.reading import read
+from weft.spark.stream.shards import labels
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_SENT = "shard int, root int, ahead bigint, block binary"
+
+
+def weave(
+    df: DataFrame,
+    plan: Plan,
+    roots: Sequence[Root],
+    jobs: Sequence[Job],
+    long_form: T.StructType,
+    watermark: int | None,
+    future: int,
+) -> DataFrame:
+    """The answers of all roots, in this long form. Durations are in microseconds."""
+    _refuse(df, plan, roots)
+    shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
+    ansi = jobs[0].ansi
+    counted = [events_source(job.sources) for job in jobs]
+    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
+    told = _told(plan.workload.fingerprint(), folds, len(shards))
+    closings = tuple(
+        closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
+    )
+    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
+    answered = blocks.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=Weaving(closings, told),
+        outputStructType=ANSWERED,
+        outputMode="append",
+        timeMode="EventTime",
+    )
+    values = sum(name.startswith("value_") for name in long_form.names)
+    schema = bundled(long_form, values)
+    shape = df.sparkSession.createDataFrame([], schema).toArrow().schema
+    return unrolled(answered.mapInArrow(_opening(shape), schema), values)
+
+
+def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
+    """What cannot be done on a stream, before anything starts."""
+    for root in roots:
+        query = next(iter(root.queries.values()))
+        if root.counts_rows:
+            raise BadRequest(
+                "a window of rows numbers them in time order, and on a stream an earlier row may still come",
+                query=query.id,
+                field="window",
+                remedy="Use a window of time, or run it over a batch",
+            )
+        if root.time != roots[0].time:
+            raise BadRequest(
+                f"its time is {ex.to_sql(root.time)}, other queries have {ex.to_sql(roots[0].time)}, and a stream has "
+                "one watermark",
+                query=query.id,
+                field="time",
+                remedy="Run them as two streams",
+            )
+        nested = df.select(*(columns.column(key) for key in root.keys)).schema
+        for key, field in zip(root.keys, nested, strict=True):
+            if isinstance(field.dataType, (T.StructType, T.ArrayType)):
+                raise BadRequest(
+                    f"'{ex.to_sql(key)}' is {field.dataType.simpleString()}, and a stream's keys are single values",
+                    query=query.id,
+                    field="group_by",
+                    remedy="Group by its fields",
+                )
+    store = str(df.sparkSession.conf.get("spark.sql.streaming.stateStore.providerClass"))
+    if not store.endswith("RocksDBStateStoreProvider"):
+        raise BadRequest(
+            f"the state store is {store.rsplit('.', 1)[-1]}, and Spark keeps this kind of state in RocksDB only",
+            field="spark.sql.streaming.stateStore.providerClass",
+            remedy=f'Call spark.conf.set("spark.sql.streaming.stateStore.providerClass", "{ROCKSDB}") before the start',
+        )
+
+
+def _told(fingerprint: str, folds: Sequence[object], shards: int) -> str:
+    """What every block and every shard says about whose it is."""
+    return hashlib.sha256(f"{fingerprint} {folds!r} {shards}".encode()).hexdigest()[:32]
+
+
+def _opening(schema: pa.Schema) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that takes bundles out of their bytes; columns that a root has not are null."""
+
+    def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for data in batch["answers"]:
+                with pa.ipc.open_stream(data.as_buffer()) as reader:
+                    for answers in reader:
+                        yield _widened(answers, schema)
+
+    return opened
+
+
+def _widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    names = batch.schema.names
+    return pa.RecordBatch.from_arrays(
+        [batch[f.name] if f.name in names else pa.nulls(batch.num_rows, f.type) for f in schema], schema.names
+    )

@@ -1,0 +1,110 @@
+"""Processor: the one stateful operator. Blocks of a shard come in, answers go out, partials stay.
+
+In a micro-batch each shard hears of its events once (`handleInputRows`), and whenever the watermark has moved, once
+more or instead (`handleExpiredTimer`): its timer always stands a millisecond after the watermark it has seen. So a
+shard answers the windows that fell due although none of its keys had an event, and it knows, as Spark's own windows do,
+which watermark the micro-batch before had: an event is late by that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from weft.spark.stream.blocks import Block, Damaged, from_bytes, together
+from weft.spark.stream.closing import Closing, closed, late, retained
+from weft.spark.stream.keeping import Head, Shard
+from weft.techniques.windows import ALWAYS
+
+ANSWERED = "root int, answers binary"
+"""What comes out: Arrow batches of bundles, as bytes."""
+
+
+class Weaving(StatefulProcessor):
+    """Keeps the partials of shards and answers the windows that fall due."""
+
+    def __init__(self, closings: tuple[Closing, ...], told: str) -> None:
+        self._closings, self._told = closings, told
+
+    def init(self, handle: Any) -> None:
+        """Called by Spark: the state variables."""
+        self._handle = handle
+        self._head = handle.getValueState("head", "value binary")
+        self._store = handle.getMapState("blocks", "id bigint", "value binary")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        """Called by Spark: what the tasks sent to this shard."""
+        arrived: dict[int, list[Block]] = {}
+        ahead = 0
+        for frame in rows:
+            ahead += int(frame["ahead"].sum())
+            for root, data in zip(frame["root"], frame["block"], strict=True):
+                if data is not None:
+                    told, block = from_bytes(bytes(data))
+                    arrived.setdefault(int(root), []).append(block)
+                    self._check(told["told"])
+        yield from self._moved(arrived, ahead, timerValues)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        """Called by Spark: the watermark has moved since the shard last saw it."""
+        yield from self._moved({}, 0, timerValues)
+
+    def _moved(self, arrived: dict[int, list[Block]], ahead: int, timer: Any) -> Iterator[pd.DataFrame]:
+        shard = self._shard()
+        head = shard.head
+        watermark = timer.getCurrentWatermarkInMs()
+        upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
+        after = ALWAYS if head.upto is None else head.upto
+        head.ahead += ahead
+        for root, blocks in arrived.items():
+            what = self._closings[root]
+            block = together(blocks, what.layout, what.job.ansi)
+            if head.upto is not None:
+                missed, by_query = late(what, block, after)
+                head.late += missed
+                for number, count in by_query.items():
+                    name = what.job.shape.ids[number]
+                    head.late_by_query[name] = head.late_by_query.get(name, 0) + count
+                block = retained(what, block, after)
+            if block.count:
+                shard.add(root, block)
+        if upto is not None and upto > after:
+            for root, what in enumerate(self._closings):
+                whole = shard.whole(root)
+                if whole is not None:
+                    for batch in closed(what, whole, after, upto):
+                        yield _framed(root, batch)
+            head.upto = upto
+            shard.expire()
+        self._set_timer(head, watermark)
+        shard.leave()
+        self._head.update((head.to_bytes(),))
+
+    def _shard(self) -> Shard:
+        value = self._head.get()
+        head = Head(self._told) if value is None else Head.from_bytes(bytes(value[0]))
+        self._check(head.told)
+        return Shard(head, self._store, self._closings)
+
+    def _check(self, told: str) -> None:
+        if told != self._told:
+            raise Damaged("this checkpoint belongs to other queries")
+
+    def _set_timer(self, head: Head, watermark: int) -> None:
+        wanted = max(watermark, 0) + 1
+        if head.timer != wanted:
+            if head.timer is not None:
+                self._handle.deleteTimer(head.timer)
+            self._handle.registerTimer(wanted)
+            head.timer = wanted
+
+
+def _framed(root: int, batch: pa.RecordBatch) -> pd.DataFrame:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return pd.DataFrame({"root": [root], "answers": [sink.getvalue().to_pybytes()]})
