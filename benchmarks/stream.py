@@ -102,11 +102,15 @@ def main(rows: int = 10_000_000, runs: int = 3, cores: int = 2, say: Callable[[s
                 if name == "sliding" and turn != 1:
                     continue
                 took = times(job, name)
-                say(f"  {'warm-up' if turn == 0 else f'run {turn}'}  {name:<24} {median(took):8.2f} s   {[round(t, 2) for t in took]}")
+                say(
+                    f"  {'warm-up' if turn == 0 else f'run {turn}'}  {name:<24} {median(took):8.2f} s   {[round(t, 2) for t in took]}"
+                )
                 if turn:
                     samples[name].append(median(took))
         result[title] = {"samples": samples, "weft over tumbling": measure.ratio(samples, "weft", "tumbling")}
-        say(f"  weft / tumbling {result[title]['weft over tumbling']:.2f}, peak worker {max(measure.worker_peaks(), default=0) / 2**20:,.0f} MiB")
+        say(
+            f"  weft / tumbling {result[title]['weft over tumbling']:.2f}, peak worker {max(measure.worker_peaks(), default=0) / 2**20:,.0f} MiB"
+        )
 
     compare("large", 1_000, 1_000, rows, 16, 4, False)
     return result

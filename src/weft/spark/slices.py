@@ -50,7 +50,7 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     )
     by = [f"key_{number}" for number in range(len(keys))]
     at_hand = {argument: F.col(f"argument_{number}") for number, argument in enumerate(values)}
-    made = [column for partial in root.partials for column in _partial(partial, at_hand, types)]
+    made = [column for partial in root.partials for column in partial_columns(partial, at_hand, types)]
     sliced = events.groupBy(*by, "slice", *(f"signature_{number}" for number in range(len(marks)))).agg(
         *(column.alias(f"partial_{number}") for number, column in enumerate(made))
     )
@@ -78,7 +78,7 @@ def arguments(root: Root) -> dict[ex.Expression, Column]:
     return values
 
 
-def _partial(
+def partial_columns(
     partial: Partial, at_hand: Mapping[ex.Expression, Column], types: Mapping[ex.Expression, str]
 ) -> list[Column]:
     """A partial's columns, as `series.py` expects them."""

@@ -25,17 +25,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from weft.errors import RunFailed
 from weft.spark.lanes import Source
 from weft.spark.series import columns_of
 from weft.spark.stream.keys import dense
 from weft.spark.stream.merging import merged
 
 FORMAT = 1
-"""Of a block's bytes. Raised when they change; see `Damaged`."""
+"""Of what is kept in a state store. It goes up when that changes in a way that an older Weft would misread."""
 
 
-class Damaged(ValueError):  # noqa: N818 - the name says what happened
-    """Bytes that this version cannot read as a block."""
+def damaged(rule: str) -> RunFailed:
+    """What to raise for a checkpoint that cannot be gone on with."""
+    return RunFailed(rule, field="checkpoint", remedy="Start with a new checkpoint folder, or with a copy of this one")
+
+
+def formatted(told: Any) -> dict[str, Any]:
+    """What a head or a header says, if it is of our format."""
+    if not isinstance(told, dict) or "format" not in told:
+        raise damaged("its state is none of Weft's")
+    if told["format"] != FORMAT:
+        raise damaged(f"its state has format {told['format']}, and this Weft reads format {FORMAT}")
+    return {name: value for name, value in told.items() if name != "format"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,20 +119,18 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], Block]:
     """The header and the block."""
     try:
         end = data.index(b"\n")
-        header = json.loads(data[:end])
-        if header["format"] != FORMAT:
-            raise Damaged(f"format {header['format']}, and this Weft reads format {FORMAT}")
+        header = formatted(json.loads(data[:end]))
         source = pa.BufferReader(pa.py_buffer(data).slice(end + 1))
         keys, rows = (_only_batch(pa.ipc.open_stream(source)) for _ in range(2))
-    except (KeyError, TypeError, UnicodeDecodeError, pa.ArrowInvalid, json.JSONDecodeError) as error:
-        raise Damaged(str(error)) from None
+    except (ValueError, pa.ArrowInvalid) as error:
+        raise damaged(f"a block of its state cannot be read ({error})") from None
     return header, Block(keys, rows)
 
 
 def _only_batch(reader: Any) -> pa.RecordBatch:
     batch = reader.read_next_batch()
     for _ in reader:  # to the end of this stream, where the next one begins
-        raise Damaged("more than one batch")
+        raise ValueError("more than one batch")
     return batch
 
 

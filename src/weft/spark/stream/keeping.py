@@ -20,7 +20,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.spark.stream.blocks import FORMAT, Block, Damaged, from_bytes, together
+from weft.spark.stream.blocks import FORMAT, Block, damaged, formatted, from_bytes, together
 from weft.spark.stream.closing import Closing, retained
 
 FAN = 8
@@ -71,12 +71,10 @@ class Head:
     def from_bytes(data: bytes) -> Head:
         """The head of these bytes."""
         try:
-            told: dict[str, Any] = json.loads(data)
-            if told.pop("format") != FORMAT:
-                raise Damaged("another format")
+            told = formatted(json.loads(data))
             return Head(**{**told, "entries": [Entry(*entry) for entry in told["entries"]]})
         except (KeyError, TypeError, ValueError) as error:
-            raise Damaged(str(error)) from None
+            raise damaged(f"the head of a shard cannot be read ({error})") from None
 
 
 class Shard:
@@ -94,7 +92,7 @@ class Shard:
     def _read(self, entry: Entry) -> Block:
         value = self._store.getValue((entry.id,))
         if value is None:
-            raise Damaged(f"block {entry.id} is missing")
+            raise damaged(f"block {entry.id} of a shard is missing")
         return from_bytes(bytes(value[0]))[1]
 
     def whole(self, root: int) -> Block | None:

@@ -40,7 +40,7 @@ def lifted(kind: str, type_: str | None, values: pa.Array | None, rows: int) -> 
         case "moments":
             floats = _as_floats(values)
             # of one infinity or NaN the JVM says that its variance is NaN
-            return [_ones(values), floats, pa.array(numbers(floats) * 0.0, mask=absent_of(floats))]
+            return [_ones(values), floats, pc.multiply(floats, 0.0)]
         case "sum" if type_ == "bigint":
             whole, absent = numbers(values), absent_of(values)
             return [pa.array(whole & _LOW_HALF, mask=absent), pa.array(whole >> 32, mask=absent)]

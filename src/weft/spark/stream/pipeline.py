@@ -41,7 +41,7 @@ def weave(
     ansi = jobs[0].ansi
     counted = [events_source(job.sources) for job in jobs]
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
-    told = _told(plan.workload.fingerprint(), folds, len(shards))
+    told = _told(f"{plan.workload.fingerprint()} {[root.classes for root in roots]}", folds, len(shards))
     closings = tuple(
         closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
     )
@@ -96,8 +96,8 @@ def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
 
 
 def _told(fingerprint: str, folds: Sequence[object], shards: int) -> str:
-    """What every block and every shard says about whose it is."""
-    return hashlib.sha256(f"{fingerprint} {folds!r} {shards}".encode()).hexdigest()[:32]
+    """What every block and every shard says about whose it is: the number of shards, and a fingerprint."""
+    return f"{shards} {hashlib.sha256(f'{fingerprint} {folds!r}'.encode()).hexdigest()[:32]}"
 
 
 def _opening(schema: pa.Schema) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -15,7 +15,8 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from weft.spark.stream.blocks import Block, Damaged, from_bytes, together
+from weft.errors import RunFailed
+from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
 from weft.techniques.windows import ALWAYS
@@ -91,8 +92,20 @@ class Weaving(StatefulProcessor):
         return Shard(head, self._store, self._closings)
 
     def _check(self, told: str) -> None:
-        if told != self._told:
-            raise Damaged("this checkpoint belongs to other queries")
+        if told == self._told:
+            return
+        (shards, _), (wanted, _) = told.split(), self._told.split()
+        if shards != wanted:
+            raise RunFailed(
+                f"it keeps its state in {shards} shards, and the stream has {wanted}",
+                field="checkpoint",
+                remedy=f"Set spark.sql.shuffle.partitions to {shards}, as it was when the checkpoint was begun",
+            )
+        raise RunFailed(
+            "it belongs to other queries, or to the same ones cut into other slices",
+            field="checkpoint",
+            remedy="Start with a new checkpoint folder, or with the plan that it was begun with",
+        )
 
     def _set_timer(self, head: Head, watermark: int) -> None:
         wanted = max(watermark, 0) + 1
