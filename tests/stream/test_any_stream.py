@@ -1,4 +1,4 @@
-"""Whatever the queries, the data and the micro-batches: the stream gives what Spark gives over the same events at once."""
+"""Whatever the queries, the data and the micro-batches: a stream gives what Spark gives over the same events."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_blocks_merge_to_the_block_of_all_events(frame: Frame, cuts: list[int], 
     slices = np.random.default_rng(seed).integers(0, 3, table.num_rows)
     table = table.append_column("slice", pa.array(slices * 60))
     bounds = sorted({0, table.num_rows, *(min(cut, table.num_rows) for cut in cuts)})
-    parts = [folded(how, table.slice(a, b - a), ansi=False) for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [folded(how, table.slice(a, b - a), ansi=False) for a, b in pairwise(bounds)]
     whole = folded(how, table, ansi=False)
     assert shown(together(parts, how.layout, ansi=False)) == shown(whole)
     assert shown(together([together(parts[:2], how.layout, ansi=False), *parts[2:]], how.layout, False)) == shown(whole)

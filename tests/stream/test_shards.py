@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from weft.spark.stream.keys import alike, dense, hashes
+from weft.spark.keys import alike, dense, hashes
 from weft.spark.stream.shards import labels, spark_hash
 
 

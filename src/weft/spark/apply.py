@@ -8,6 +8,7 @@ the rows, on their own session.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
 
@@ -18,11 +19,11 @@ from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import durations
 from weft.queries import expressions as ex
-from weft.spark import having, jobs
+from weft.spark import having, jobs, wide
 from weft.spark.answers import answering
-from weft.spark.binding import bind, types_metadata
-from weft.spark.bundles import bundled, unrolled
-from weft.spark.results import slot_name
+from weft.spark.binding import bind, first_queries, types_metadata
+from weft.spark.bundles import packed, unpacked
+from weft.spark.emitting import Emission
 from weft.spark.roots import roots
 from weft.spark.slices import slices
 from weft.spark.stream import weave
@@ -35,8 +36,15 @@ def apply(
     time: str | None = None,
     watermark: str | timedelta | None = None,
     future: str | timedelta = "1 day",
+    output: str = "long",
+    emit: str = "final",
+    empty: bool = False,
 ) -> DataFrame:
     """All answers of all queries of a plan over a DataFrame, in the long form; `weft.view` has those of one query.
+
+    With `output="wide"` there is one row for each group and instant, with a column for each measure. With
+    `emit="changed"` only answers go out that differ from the one before, with `empty=True` also a record when a window
+    of a group that had an answer holds no row any more.
 
     `time` names the event-time column for queries that do not name one themselves. On a stream, `watermark` is how late
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
@@ -48,6 +56,9 @@ def apply(
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
+    emission = _emission(plan, output, emit, empty)
+    if output == "wide":
+        plan = replace(plan, feed="slices")  # one pass, so that all of a row's answers meet
     binding = bind(df, plan)
     ansi = df.sparkSession.conf.get("spark.sql.ansi.enabled") == "true"
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
@@ -58,27 +69,64 @@ def apply(
         raise BadRequest(f"the time columns are of types {', '.join(clocks)}", field="time", remedy="Cast one of them")
     schemas = [jobs.schema(df, root, binding, numbered, metadata) for root in found]
     made = [jobs.job(root, plan, binding, schema, ansi) for root, schema in zip(found, schemas, strict=True)]
+    if output == "wide":
+        schemas = [wide.schema(plan.workload, binding, schemas[0], empty)]
+    elif empty:
+        schemas = [jobs.emptied(schema) for schema in schemas]
+    made = [
+        jobs.emitting(job, plan, binding, root, schema, emission)
+        for job, root, schema in zip(made, found, schemas, strict=True)
+    ]
+    whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        parts = [weave(df, plan, found, made, jobs.joined(schemas, binding), delay, ahead)]
+        parts = [weave(df, plan, found, made, whole, delay, ahead)]
     else:
         parts = [
-            unrolled(
-                slices(df, root, binding.types).mapInArrow(answering(job), bundled(schema, len(job.shape.slots))),
-                len(job.shape.slots),
-            )
+            unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)
             for root, schema, job in zip(found, schemas, made, strict=True)
         ]
+    if output == "wide":
+        return wide.measured(parts[0], plan.workload, binding, empty)
     if len(parts) == 1 and not numbered:
         return parts[0]  # in order already; a select that changes nothing would copy every row once more
     results = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
     if numbered:
         results = having.kept(results, plan.workload, binding)
-    ends = [name for name in ("window_start", "window_end", "row_start", "row_end") if name in results.columns]
-    values = [slot_name(kind, number) for kind, number in binding.slots]
     return results.select(
         F.col("query").alias("query", metadata=metadata),
-        *(F.col(ex.quoted(name)) for name in (*binding.keys.values(), *ends, *values)),
+        *(
+            F.col(ex.quoted(name))
+            for name in jobs.joined(schemas, binding).names
+            if name not in ("query", "query_number")
+        ),
     )
+
+
+def _emission(plan: Plan, output: str, emit: str, empty: bool) -> Emission:
+    """What goes out, if that can be."""
+    for field, value, known in (("output", output, ("long", "wide")), ("emit", emit, ("final", "changed"))):
+        if value not in known:
+            raise BadRequest(f"{value!r} is none", field=field, remedy=f"Use one of {', '.join(known)}")
+    if output == "wide":
+        wide.refuse(plan.workload, empty)
+    if output == "wide" or emit == "changed" or empty:
+        for query in first_queries(plan.workload):
+            if query.having is not None:
+                asked = "output" if output == "wide" else "emit" if emit == "changed" else "empty"
+                raise BadRequest(
+                    "which answers go out is decided before HAVING is",
+                    query=query.id,
+                    field=asked,
+                    remedy="Leave HAVING out, and filter what comes out",
+                )
+            if query.window.unit == "rows":
+                raise BadRequest(
+                    "a window of rows follows another at no certain time",
+                    query=query.id,
+                    field="output" if output == "wide" else "emit",
+                    remedy="Use a window of time",
+                )
+    return Emission(((0, 0),) if output == "wide" else (), emit == "changed", empty)
 
 
 def _lateness(df: DataFrame, watermark: str | timedelta | None) -> int | None:

@@ -31,6 +31,7 @@ ROOM = 1 << 18
 """Answers of a batch: large enough to forget Arrow's cost per batch, small enough to be held a few times over."""
 
 _AT = "__weft_at"
+_ENDS = ("window_end", "row_end")
 
 Known = npt.NDArray[np.bool_] | None
 """Which values are not null; None where none is."""
@@ -50,6 +51,8 @@ class Shape:
     """The Spark type of the window's ends: timestamp, timestamp_ntz, or bigint for row numbers."""
     numbered: bool
     """Whether a query's number goes along with its name, for HAVING."""
+    keyed: bool = True
+    """Whether the queries group by anything."""
 
 
 def bundled(long_form: T.StructType, values: int) -> T.StructType:
@@ -75,6 +78,21 @@ def unrolled(bundles: DataFrame, values: int) -> DataFrame:
         F.coalesce(F.get(end, F.col(_AT)), F.col(start)).alias(end),
         *(F.get(slot, F.col(_AT)).alias(slot) for slot in slots),
     )
+
+
+def packed(form: T.StructType) -> T.StructType:
+    """The schema in which rows of a form leave the workers: lists where it is the long form, else as it is."""
+    return bundled(form, _values(form)) if "query" in form.names else form
+
+
+def unpacked(sent: DataFrame, form: T.StructType) -> DataFrame:
+    """The rows of a form out of what the workers sent."""
+    return unrolled(sent, _values(form)) if "query" in form.names else sent
+
+
+def _values(long_form: T.StructType) -> int:
+    """How many columns stand after the window's ends."""
+    return len(long_form.names) - 1 - max(n for n, name in enumerate(long_form.names) if name in _ENDS)
 
 
 class Buffers:
@@ -122,11 +140,11 @@ class Buffers:
             columns += self.keys.take(pa.array(np.concatenate([run.key for run in runs]))).columns
         lengths = np.concatenate([run.lengths for run in runs])
         clock = arrow_type(self.shape.time)
-        columns += [_lists(pa.array(ends[: self._at]).view(clock), lengths) for ends in (self._start, self._end)]
+        columns += [lists_of(pa.array(ends[: self._at]).view(clock), lengths) for ends in (self._start, self._end)]
         for slot, type_ in enumerate(self.shape.slots):
             used = np.array([slot in run.answered for run in runs])
             parts = [run.answered[slot] for run in runs if slot in run.answered]
-            columns.append(_lists(_column(arrow_type(type_), parts), lengths, np.repeat(used, lists)))
+            columns.append(lists_of(column_of(arrow_type(type_), parts), lengths, np.repeat(used, lists)))
         self._fresh()
         yield pa.RecordBatch.from_arrays(columns, self.shape.names)
 
@@ -141,7 +159,7 @@ class _Run:
     answered: dict[int, tuple[Any, Known]]
 
 
-def _lists(values: pa.Array, lengths: npt.NDArray[np.int64], used: Known = None) -> pa.Array:
+def lists_of(values: pa.Array, lengths: npt.NDArray[np.int64], used: Known = None) -> pa.Array:
     """The values as lists of these lengths; a list that is not used has no values and is null."""
     unused = None
     if used is not None and not used.all():
@@ -150,7 +168,7 @@ def _lists(values: pa.Array, lengths: npt.NDArray[np.int64], used: Known = None)
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=unused)
 
 
-def _column(type_: pa.DataType, parts: list[tuple[Any, Known]]) -> pa.Array:
+def column_of(type_: pa.DataType, parts: list[tuple[Any, Known]]) -> pa.Array:
     """The values of all parts in one column."""
     if not parts:
         return pa.nulls(0, type_)

@@ -7,7 +7,7 @@ row as one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -25,8 +25,9 @@ def over_results(
     query: Query,
     types: Mapping[ex.Expression, str],
     keys: Mapping[ex.Expression, str],
+    columns: Callable[[ex.Aggregate], str] | None = None,
 ) -> ex.Expression:
-    """An expression over aggregates, keys and the window, as one over the columns of the long form."""
+    """An expression over aggregates, keys and the window, as one over the columns of the long form, or of others."""
     start, end = ends(query.window)
 
     def change(node: ex.Expression) -> ex.Expression | None:
@@ -34,7 +35,8 @@ def over_results(
             return ex.Column((keys[node],))
         match node:
             case ex.Aggregate():
-                return ex.Cast(ex.Column((slot_name(*slot(types, query, node)),)), types[node])
+                name = slot_name(*slot(types, query, node)) if columns is None else columns(node)
+                return ex.Cast(ex.Column((name,)), types[node])
             case ex.WindowField("start"):
                 return ex.Column((start,))
             case ex.WindowField("end"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -11,10 +12,11 @@ from weft.algebra.partials import Partial, partials
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.queries.query import Query
-from weft.spark import columns
+from weft.spark import columns, wide
 from weft.spark.answers import Job
 from weft.spark.binding import Binding
 from weft.spark.bundles import Shape
+from weft.spark.emitting import Emission
 from weft.spark.lanes import Answer, Lane, Source, WindowOf
 from weft.spark.results import slot_name
 from weft.spark.roots import Root
@@ -49,9 +51,26 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
             plan.workload.ids,
             root.time_type,
             "query_number" in schema.names,
+            bool(root.keys),
         ),
         ansi,
     )
+
+
+def emitting(job: Job, plan: Plan, binding: Binding, root: Root, schema: T.StructType, emission: Emission) -> Job:
+    """The same job where answers go out in another shape, or not all of them."""
+    if emission.plain:
+        return job
+    if emission.wide:
+        emission = replace(emission, wide=wide.places(plan.workload, binding, _slots(root, binding)))
+    return replace(job, emission=emission, shape=replace(job.shape, names=tuple(schema.names)))
+
+
+def emptied(schema: T.StructType) -> T.StructType:
+    """The long form with a column that says of each row whether it stands for an empty window."""
+    last = 1 + max(schema.names.index(name) for name in schema.names if not name.startswith("value_"))
+    fields = list(schema.fields)
+    return T.StructType([*fields[:last], T.StructField(wide.EMPTY, T.BooleanType(), False), *fields[last:]])
 
 
 def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata: Mapping[str, str]) -> T.StructType:
@@ -79,7 +98,8 @@ def joined(schemas: Sequence[T.StructType], binding: Binding) -> T.StructType:
     """The columns of several roots' results together: keys and values may be null where one root has them not."""
     every = {field.name: field for schema in schemas for field in schema}
     shared = {name for name in every if all(name in schema.names for schema in schemas)}
-    values = [slot_name(kind, number) for kind, number in binding.slots]
+    values = [*([wide.EMPTY] if wide.EMPTY in shared and wide.EMPTY not in binding.keys.values() else [])]
+    values += [slot_name(kind, number) for kind, number in binding.slots]
     keys = [name for name in binding.keys.values() if name in every]
     others = [name for name in every if name not in (*values, *keys)]
     head, ends = others[:-2], others[-2:]

@@ -16,6 +16,7 @@ from weft.spark import columns
 from weft.spark.binding import key_columns
 from weft.spark.having import over_results
 from weft.spark.results import ends
+from weft.spark.wide import EMPTY
 
 _TYPE = re.compile(r"[a-z_]+(\(\d+,\d+\))?")
 
@@ -33,7 +34,10 @@ def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
             return F.struct(F.col(start).alias("start"), F.col(end).alias("end"))
         return None
 
-    return results.where(F.col("query") == id).select(
+    rows = results.where(F.col("query") == id)
+    if EMPTY in results.columns and EMPTY not in keys.values():
+        rows = rows.where(~F.col(EMPTY))  # Spark says nothing of a window without a row
+    return rows.select(
         *(
             columns.column(over_results(column.expression, query, types, keys), whole_window).alias(column.name)
             for column in query.output

@@ -9,7 +9,6 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     reading.py    which columns of the events the workers get, and the watermark
     folding.py    events become blocks, before the shuffle
     merging.py    partials of one group become one
-    keys.py       which rows are of one key, and which shard a key belongs to
     shards.py     shards, one to a partition
     blocks.py     the retained partials of some keys: sent, kept, merged, expired
     closing.py    which windows are due, and what is late

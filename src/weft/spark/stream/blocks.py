@@ -26,9 +26,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.errors import RunFailed
+from weft.spark.keys import dense
 from weft.spark.lanes import Source
 from weft.spark.series import columns_of
-from weft.spark.stream.keys import dense
 from weft.spark.stream.merging import merged
 
 FORMAT = 1

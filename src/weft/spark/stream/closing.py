@@ -13,19 +13,22 @@ query that has no such window left. A partial is kept while some window that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from weft.spark.answers import Job
+from weft.spark.answers import Job, collected
 from weft.spark.bundles import Buffers
 from weft.spark.chunks import ENOUGH, Piece
+from weft.spark.emitting import Last, emitted, joined
+from weft.spark.keys import numbers
 from weft.spark.lanes import Lane, Source, WindowOf, answers
+from weft.spark.series import columns_of
 from weft.spark.stream.blocks import Block, Layout
-from weft.spark.stream.merging import numbers
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,15 @@ class Closing:
         """How long after its slice began a partial may still be asked for."""
         return max(each.delay + each.lane.longest for each in self.lanes)
 
+    @cached_property
+    def steps(self) -> npt.NDArray[np.int64]:
+        """Each query's slide."""
+        return self.job.steps()[0]
+
+    def upto(self, upto: int) -> npt.NDArray[np.int64]:
+        """For each query, up to which end its windows are answered."""
+        return np.full(len(self.steps), upto, np.int64)
+
 
 def closing(job: Job, layout: Layout, events: int) -> Closing:
     """Sort a root's lanes by how far their windows are labelled ahead."""
@@ -63,22 +75,55 @@ def closing(job: Job, layout: Layout, events: int) -> Closing:
     return Closing(job, layout, tuple(lanes), events)
 
 
-def closed(what: Closing, block: Block, after: int, upto: int) -> Iterator[pa.RecordBatch]:
-    """The answers of all windows that end after `after` and not after `upto`."""
+def closed(
+    what: Closing, block: Block | None, after: int, upto: int, last: Last | None
+) -> Iterator[tuple[pa.RecordBatch | None, Last | None]]:
+    """What goes out for the windows that end after `after` and not after `upto`; and what is to be remembered."""
+    job = what.job
     due = [each for each in (_due(lane, after, upto) for lane in what.lanes) if each is not None]
-    if not due or not block.count:
+    if block is not None and due:
+        begin = min(first for _, first in due)
+        block = block.chosen((block.slices >= begin) & (block.slices < upto))
+    if block is None or not due or not block.count:
+        if last is not None:
+            none = collected((), job)
+            yield emitted(job.emission, job.shape, none, last.keys.slice(0, 0), what.steps, what.upto(upto), last)
         return
-    begin = min(first for _, first in due)
-    block = block.chosen((block.slices >= begin) & (block.slices < upto))
-    key_names = [f"key_{number}" for number in range(what.job.keys)]
-    for first, last, bounds in _pieces(block.bounds()):
-        rows = block.rows.slice(first, last - first)
-        keys = block.keys.take(pa.array(block.key[bounds[:-1] + first])).select(key_names)
-        out = Buffers(what.job.shape, keys)
-        for each, _ in due:
-            piece = Piece(rows, bounds, max(after, _LEAST) - each.delay, upto - each.delay)
-            yield from answers(each.lane, piece, what.job.sources, what.job.ansi, out)
-        yield from out.batches()
+    key_names = [f"key_{number}" for number in range(job.keys)]
+    bounds = block.bounds()
+    lanes = [each for each, _ in due]
+    if job.emission.plain:
+        for first, end, within in _pieces(bounds, ENOUGH):
+            rows, keys = _stretch(block, first, end, within)
+            out = Buffers(job.shape, keys.select(key_names))
+            for lane, piece in _placed(lanes, rows, within, after, upto):
+                for batch in answers(lane, piece, job.sources, job.ansi, out):
+                    yield batch, None
+            for batch in out.batches():
+                yield batch, None
+        return
+    # what is remembered may be of keys that are in no piece any more, so all pieces' answers go out together
+    whole = [
+        (collected(_placed(lanes, rows, within, after, upto), job), keys)
+        for first, end, within in _pieces(bounds, ENOUGH)
+        for rows, keys in (_stretch(block, first, end, within),)
+    ]
+    answered, keys = joined(whole)
+    yield emitted(job.emission, job.shape, answered, keys, what.steps, what.upto(upto), last)
+
+
+def _stretch(
+    block: Block, first: int, end: int, bounds: npt.NDArray[np.int64]
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The rows of whole keys, and their keys."""
+    return block.rows.slice(first, end - first), block.keys.take(pa.array(block.key[bounds[:-1] + first]))
+
+
+def _placed(
+    lanes: Iterable[Delayed], rows: pa.RecordBatch, bounds: npt.NDArray[np.int64], after: int, upto: int
+) -> Iterator[tuple[Lane, Piece]]:
+    for each in lanes:
+        yield each.lane, Piece(rows, bounds, max(after, _LEAST) - each.delay, upto - each.delay)
 
 
 _LEAST = -(2**61)  # less than any instant, and the longest delay may still be taken from it
@@ -97,11 +142,11 @@ def _due(each: Delayed, after: int, upto: int) -> tuple[Delayed, int] | None:
     return (replace(each, lane=replace(each.lane, windows=tuple(windows))), min(begins)) if windows else None
 
 
-def _pieces(bounds: npt.NDArray[np.int64]) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+def _pieces(bounds: npt.NDArray[np.int64], enough: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
     """Runs of whole keys of about as many rows as a piece should hold: first row, end, and bounds within."""
     at = 0
     while at < len(bounds) - 1:
-        end = max(at + 1, int(np.searchsorted(bounds, bounds[at] + ENOUGH, side="right")) - 1)
+        end = max(at + 1, int(np.searchsorted(bounds, bounds[at] + enough, side="right")) - 1)
         yield int(bounds[at]), int(bounds[end]), bounds[at : end + 1] - bounds[at]
         at = end
 
@@ -141,7 +186,5 @@ def events_source(sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], int]
     for source in sources:
         if source.kind == "rows":
             return sources, source.column
-    from weft.spark.series import columns_of
-
     column = sum(columns_of(source.kind, source.type) for source in sources)
     return (*sources, Source("rows", None, column)), column

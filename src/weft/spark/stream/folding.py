@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from weft.spark.keys import alike, dense, hashes, plain
 from weft.spark.stream.blocks import Block, Layout, row_names, sorted_block, together
-from weft.spark.stream.keys import alike, dense, hashes, plain
 from weft.spark.stream.merging import lifted, merged
 
 ENOUGH = 1 << 19

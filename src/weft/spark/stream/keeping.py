@@ -1,7 +1,8 @@
 """Keeping: what a shard has in the state store, and the copy of it that a worker may still have in memory.
 
     head     one value: the format, whose state this is, up to when windows are answered, the blocks there are, counts
-    blocks   a map from a number to a block's bytes: one more for each micro-batch that brought something
+    blocks   a map from a number to a block's bytes: one more for each micro-batch that brought something; below zero,
+             the last answers of each root, where only changed answers or empty windows are asked for
 
 A block is removed when no window can need any of it. So that thousands of micro-batches do not leave thousands of
 blocks, eight blocks of one level become one of the next (a log-structured merge tree, O'Neil et al., Acta Informatica
@@ -20,6 +21,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.spark.emitting import Last
 from weft.spark.stream.blocks import FORMAT, Block, damaged, formatted, from_bytes, together
 from weft.spark.stream.closing import Closing, retained
 
@@ -142,6 +144,20 @@ class Shard:
         for id_ in gone:
             self._store.removeKey((id_,))
         self.head.entries = [entry for entry in self.head.entries if entry.id not in gone]
+
+    def last(self, root: int) -> Last | None:
+        """The last answers, where what goes out depends on them."""
+        if not self._closings[root].job.emission.remembers:
+            return None
+        value = self._store.getValue((-1 - root,))
+        return None if value is None else Last.from_bytes(bytes(value[0]))
+
+    def remember(self, root: int, last: Last | None) -> None:
+        """Keep the last answers."""
+        if last is not None:
+            self._store.updateValue((-1 - root,), (last.to_bytes(),))
+        elif self._closings[root].job.emission.remembers:
+            self._store.removeKey((-1 - root,))
 
     def expire(self) -> None:
         """Let go of what no window can need any more."""

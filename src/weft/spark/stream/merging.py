@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from weft.algebra import exact, ordering
 from weft.algebra.operators import MOMENTS, Operator, combine, load, store, sum_of
 from weft.jit import kernel
+from weft.spark.keys import absent_of, numbers
 from weft.spark.series import may_overflow, precision
 
 Groups = npt.NDArray[np.int64]
@@ -70,17 +71,6 @@ def merged(
             return _decimals(type_ or "", columns, group, groups, ansi)
         case _:
             return [_summed(column, group, groups) for column in columns]
-
-
-def numbers(array: pa.Array) -> npt.NDArray[Any]:
-    """A primitive column as numpy, with zeros for nulls."""
-    values: npt.NDArray[Any] = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
-    return values
-
-
-def absent_of(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    """Where a column is null; None where it nowhere is."""
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
 
 
 def _ones(values: pa.Array) -> pa.Array:

@@ -14,7 +14,7 @@ from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.spark import columns
 from weft.spark.answers import Job
-from weft.spark.bundles import bundled, unrolled
+from weft.spark.bundles import packed, unpacked
 from weft.spark.roots import Root
 from weft.spark.stream.closing import closing, events_source
 from weft.spark.stream.folding import folding
@@ -31,17 +31,18 @@ def weave(
     plan: Plan,
     roots: Sequence[Root],
     jobs: Sequence[Job],
-    long_form: T.StructType,
+    form: T.StructType,
     watermark: int | None,
     future: int,
 ) -> DataFrame:
-    """The answers of all roots, in this long form. Durations are in microseconds."""
+    """The answers of all roots, in this form. Durations are in microseconds."""
     _refuse(df, plan, roots)
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
-    ansi = jobs[0].ansi
+    ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
-    told = _told(f"{plan.workload.fingerprint()} {[root.classes for root in roots]}", folds, len(shards))
+    cut = [root.classes for root in roots]
+    told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
     closings = tuple(
         closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
     )
@@ -52,10 +53,9 @@ def weave(
         outputMode="append",
         timeMode="EventTime",
     )
-    values = sum(name.startswith("value_") for name in long_form.names)
-    schema = bundled(long_form, values)
+    schema = packed(form)
     shape = df.sparkSession.createDataFrame([], schema).toArrow().schema
-    return unrolled(answered.mapInArrow(_opening(shape), schema), values)
+    return unpacked(answered.mapInArrow(_opening(shape), schema), form)
 
 
 def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
@@ -95,9 +95,9 @@ def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
         )
 
 
-def _told(fingerprint: str, folds: Sequence[object], shards: int) -> str:
+def _told(what: str, shards: int) -> str:
     """What every block and every shard says about whose it is: the number of shards, and a fingerprint."""
-    return f"{shards} {hashlib.sha256(f'{fingerprint} {folds!r}'.encode()).hexdigest()[:32]}"
+    return f"{shards} {hashlib.sha256(what.encode()).hexdigest()[:32]}"
 
 
 def _opening(schema: pa.Schema) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -75,10 +75,12 @@ class Weaving(StatefulProcessor):
                 shard.add(root, block)
         if upto is not None and upto > after:
             for root, what in enumerate(self._closings):
-                whole = shard.whole(root)
-                if whole is not None:
-                    for batch in closed(what, whole, after, upto):
+                last = shard.last(root)
+                for batch, kept in closed(what, shard.whole(root), after, upto, last):
+                    if batch is not None and batch.num_rows:
                         yield _framed(root, batch)
+                    last = kept
+                shard.remember(root, last)
             head.upto = upto
             shard.expire()
         self._set_timer(head, watermark)

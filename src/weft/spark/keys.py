@@ -8,6 +8,7 @@ nothing else: not on the batch, the process or the other keys, since it decides 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.jit import kernel
-from weft.spark.stream.merging import numbers
 
 Numbers = npt.NDArray[np.int64]
 _MANY = 2**62
@@ -38,6 +38,17 @@ def plain(column: pa.Array) -> pa.Array:
     if pa.types.is_large_string(type_):
         return column.cast(pa.string())
     return column.cast(pa.binary()) if pa.types.is_large_binary(type_) else column
+
+
+def numbers(array: pa.Array) -> npt.NDArray[Any]:
+    """A primitive column as numpy, with zeros for nulls."""
+    values: npt.NDArray[Any] = (pc.fill_null(array, 0) if array.null_count else array).to_numpy(zero_copy_only=False)
+    return values
+
+
+def absent_of(array: pa.Array) -> npt.NDArray[np.bool_] | None:
+    """Where a column is null; None where it nowhere is."""
+    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
 
 
 def dense(columns: Sequence[pa.Array | Numbers], rows: int) -> tuple[Numbers, Numbers]:
