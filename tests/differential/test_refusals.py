@@ -104,13 +104,6 @@ def test_a_plan_is_needed(df: Any) -> None:
     assert caught.value.field == "plan"
 
 
-def test_a_stream_is_refused(spark: Any) -> None:
-    plan = weft.optimize(weft.Workload([weft.Query("q", "count(*) AS n", WINDOW, time="timestamp")]))
-    with pytest.raises(weft.BadRequest) as caught:
-        weft.apply(spark.readStream.format("rate").load(), plan)
-    assert "foreachBatch" in str(caught.value.remedy)
-
-
 def test_views_of_something_else(df: Any) -> None:
     plan, other = (
         weft.optimize(weft.Workload([weft.Query("q", f"{function}(price) AS v", WINDOW, time="ts")]))
