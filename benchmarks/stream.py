@@ -1,15 +1,17 @@
 """The stream benchmark: a thousand queries against one, micro-batch by micro-batch.
 
-The batch benchmark's rows in time order, as files that a stream reads a few at a time: 10 M rows of 1,000 keys over two
-hours, four micro-batches of 2.5 M rows. 1,000 queries, sum or max of a double by key. Each of these is a stream of its
-own, run to the end with `availableNow` and Spark's `noop` sink, in turns; what counts is the median of the time that its
-micro-batches took, those with rows, after the first:
+10 M rows of 1,000 keys in time order, in files that a stream reads a few at a time; 1,000 queries, sum or max of a
+double by key, slides of 1 to 10 min, ranges up to an hour, as in the batch benchmark. Each contender is a stream of its
+own, run to the end with `availableNow` into Spark's `noop` sink, in turns; what counts is the median time of its
+micro-batches with rows, less the first one, from planning to the commit of the state:
 
     tumbling   one native streaming tumbling aggregate by key at the finest slice (60 s), sum and max
     weft       all 1,000 queries
     sliding    one native streaming sliding window of 60 slices (3,600 s every 60 s), sum and max
 
-The same again with micro-batches of 500 k rows and of 5,000 rows, and with 100,000 keys and 100 queries.
+How much time of the events a micro-batch holds says how many windows it closes. `live` rows come 8,333 a second, so
+that 2.5 M rows are five minutes; `catching up` is the batch benchmark's own stream, where they are half an hour, and
+ten million answers go out. The answers themselves are compared with Spark's in `tests/stream`.
 """
 
 from __future__ import annotations
@@ -35,11 +37,11 @@ SETTINGS = {
 START = 1_700_000_000_000_000 // 60_000_000 * 60_000_000
 
 
-def events(spark: SparkSession, rows: int, keys: int, files: int) -> str:
-    """The rows in time order, cut into files; generated once."""
-    path = measure.CACHE / f"stream-{rows}-{keys}-{files}"
+def events(spark: SparkSession, rows: int, keys: int, files: int, minutes: int) -> str:
+    """The rows in time order over so many minutes, cut into files; generated once."""
+    path = measure.CACHE / f"stream-{rows}-{keys}-{files}-{minutes}"
     if not (path / "_SUCCESS").exists():
-        step = batch.HOURS * 3_600_000_000 // 10_000_000
+        step = minutes * 60_000_000 // rows
         (
             spark.range(0, rows, 1, files)
             .select(
@@ -77,7 +79,7 @@ def times(results: DataFrame, name: str) -> list[float]:
 def native(df: DataFrame, size: int, slide: int) -> DataFrame:
     """One query by Spark's own streaming window()."""
     window = F.window("ts", f"{size} seconds", f"{slide} seconds")
-    return df.withWatermark("ts", "10 minutes").groupBy("key", window).agg(F.sum("x"), F.max("x"))
+    return df.withWatermark("ts", "1 minute").groupBy("key", window).agg(F.sum("x"), F.max("x"))
 
 
 def main(rows: int = 10_000_000, runs: int = 3, cores: int = 2, say: Callable[[str], None] = print) -> dict[str, Any]:
@@ -87,34 +89,46 @@ def main(rows: int = 10_000_000, runs: int = 3, cores: int = 2, say: Callable[[s
         spark.conf.set(name, value)
     result: dict[str, Any] = {"rows": rows}
 
-    def compare(title: str, queries: int, keys: int, total: int, files: int, each: int, others: bool) -> None:
-        path = events(spark, total, keys, files)
-        stats = weft.Stats(rate=10_000_000 / (batch.HOURS * 3600), keys=keys, types={"x": "double"})
-        plan = weft.optimize(batch.workload(queries), stats)
-        df = stream(spark, path, each)
-        jobs = {"tumbling": native(df, 60, 60), "weft": weft.apply(df, plan)}
-        if others:
-            jobs["sliding"] = native(df, 3_600, 60)
-        say(f"{title}: {total // files * each:,} rows a micro-batch, {keys:,} keys, {queries:,} queries")
-        samples: dict[str, list[float]] = {name: [] for name in jobs}
-        for turn in range(runs + 1):
-            for name, job in jobs.items():
-                if name == "sliding" and turn != 1:
-                    continue
-                took = times(job, name)
-                say(
-                    f"  {'warm-up' if turn == 0 else f'run {turn}'}  {name:<24} {median(took):8.2f} s   {[round(t, 2) for t in took]}"
-                )
-                if turn:
-                    samples[name].append(median(took))
-        result[title] = {"samples": samples, "weft over tumbling": measure.ratio(samples, "weft", "tumbling")}
-        say(
-            f"  weft / tumbling {result[title]['weft over tumbling']:.2f}, peak worker {max(measure.worker_peaks(), default=0) / 2**20:,.0f} MiB"
+    def compare(
+        title: str, queries: int, keys: int, minutes: int, files: int, total: int = rows, slow: bool = False
+    ) -> None:
+        """Sixteen files, so many a micro-batch."""
+        path = events(spark, total, keys, 16, minutes)
+        plan = weft.optimize(
+            batch.workload(queries), weft.Stats(rate=total / minutes / 60, keys=keys, types={"x": "double"})
         )
+        df = stream(spark, path, files)
+        jobs = {"tumbling": native(df, 60, 60), "weft": weft.apply(df, plan, watermark="1 minute")}
+        say(f"{title}: {total // 16 * files:,} rows a micro-batch, {keys:,} keys, {queries:,} queries")
 
-    compare("large", 1_000, 1_000, rows, 16, 4, False)
+        def timed(name: str, job: DataFrame) -> float:
+            return median(times(job, name))
+
+        samples = measure.side_by_side(
+            {name: lambda n=name, j=job: timed(n, j) for name, job in jobs.items()}, runs, say
+        )
+        found = {"samples": samples, "weft over tumbling": measure.ratio(samples, "weft", "tumbling")}
+        say(f"  weft / tumbling          {found['weft over tumbling']:.2f}")
+        if slow:
+            samples["sliding"] = [timed("sliding", native(df, 3_600, 60))]
+            found["sliding over weft"] = samples["sliding"][0] / median(samples["weft"])
+            say(f"  sliding / weft           {found['sliding over weft']:.1f}")
+        found["peak worker bytes"] = max(measure.worker_peaks(), default=0)
+        found["state bytes"] = state_bytes("weft")
+        say(f"  peak of a Python worker  {found['peak worker bytes'] / 2**20:,.0f} MiB")
+        say(f"  checkpoint               {found['state bytes'] / 2**20:,.1f} MiB")
+        result[title] = found
+
+    compare("live", 1_000, 1_000, 20, 4, slow=True)
+    compare("live, smaller micro-batches", 1_000, 1_000, 4, 4, rows // 5)
+    compare("catching up", 1_000, 1_000, 120, 4)
+    compare("many keys", 100, 100_000, 20, 4)
+    compare("small micro-batches", 1_000, 1_000, 2, 1, 80_000)
+    say(f"kept in {measure.save('stream', result).relative_to(measure.ROOT)}")
     return result
 
 
-if __name__ == "__main__":
-    main(runs=2)
+def state_bytes(name: str) -> int:
+    """What a stream's checkpoint keeps of its state, all versions that Spark holds on to together."""
+    folder = measure.CACHE / "checkpoints" / name / "state"
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -15,6 +15,10 @@ In: a DataFrame and a `Plan`. Out: a DataFrame of answers, and the view of each 
     chunks.py      a worker's input cut where no key is torn apart, or torn apart safely
     lanes.py       the queries of one filter over one chunk
     series.py      Arrow columns of partials as matrices, and combined partials as values
+    keys.py        which rows are of one key, and a key's hash
+    emitting.py    which answers go out: all, those that changed, wide rows, records of empty windows
+    wide.py        one row for each group and instant, a column for each measure
+    stream/        the same plan, micro-batch by micro-batch
     bundles.py     how the long form travels from the workers
     results.py     the long form, its columns and their types
     having.py      which answers are rows at all
