@@ -2,10 +2,11 @@
 
     python examples/feature_store.py
 
-A stream of clicks comes in as files, here made up: two days, one file an hour. Every quarter of an hour each user's three
-counts are worked out again, from slices that the three windows share, and a row goes out if one of them differs from
-the row before. When a user's last click is more than a day old, a row with nothing but nulls says so, and Weft forgets
-the user. Replace the `parquet` sink by `foreachBatch` to merge the rows into a table, or to push them to an online store.
+A stream of clicks comes in as files, here made up: two days, one file an hour. Every quarter of an hour each user's
+three counts are worked out again, from slices that the three windows share, and a row goes out if one of them differs
+from the row before. When a user's last click is more than a day old, a row with nothing but nulls says so, and Weft
+forgets the user. Replace the `parquet` sink by `foreachBatch` to merge the rows into a table, or to push them to an
+online store.
 """
 
 from __future__ import annotations
