@@ -21,7 +21,7 @@ from tests.differential.workloads import Choice, choices, columns_read, workload
 from tests.stream.streaming import session, streamed
 
 pytestmark = pytest.mark.spark
-EXAMPLES = 150 if os.environ.get("WEFT_PROFILE") == "deep" else 6
+EXAMPLES = 150 if os.environ.get("WEFT_PROFILE") == "deep" else 4
 LATER = 1_600_000_000_000_000
 """Frames begin around 1970, where a stream's watermark begins, too."""
 PATIENCE = 10_000_000

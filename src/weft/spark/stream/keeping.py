@@ -61,6 +61,7 @@ class Head:
     next_id: int = 0
     entries: list[Entry] = field(default_factory=list)
     late: int = 0
+    """Events too late for some query, once for each set of group keys."""
     late_by_query: dict[str, int] = field(default_factory=dict)
     ahead: int = 0
 
