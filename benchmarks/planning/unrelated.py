@@ -1,8 +1,8 @@
 """Unrelated slides: 2,000 windows whose common period has thousands of digits.
 
-Slides are drawn from all whole seconds between a minute and a day. Ranges are multiples of them, which leaves a tree of
-any size countable, or any whole second up to fifty times as long, where hundreds of windows together are not: such a
-tree is cut at every second, and its count is exact again.
+Slides are drawn from all whole seconds between a minute and a day. Ranges are multiples of them, or any whole second up
+to fifty times as long, where hundreds of windows together cannot be counted. A tree that cannot is cut at every second,
+and its count is exact again; the output says how many were.
 
 What was counted is checked by other means: trees with a short common period by laying it out, the largest ones by
 asking 200,000 instants, drawn from 2^62 seconds, whether they are an edge.

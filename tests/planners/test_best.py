@@ -185,3 +185,21 @@ def test_the_best_plan_is_the_best_of_all_also_where_edges_are_equal(
     assert best.bound == pytest.approx(tried.cost, rel=1e-12)
     woven = weft.optimize(workload, stats, technique=technique)
     assert tried.cost <= woven.cost * (1 + Fraction(1, 10**12))
+
+
+def test_a_bound_on_plans_that_keep_equal_edges_together_says_so() -> None:
+    """Eleven queries collapse: a and b have equal edges, and b is better with the others, whose table is as deep."""
+    queries = [weft.Query(f"c{i}", "max(x)", weft.Window("3200 ms", "100 ms")) for i in range(9)]
+    queries += [
+        weft.Query("a", "max(x)", weft.Window("5 s", "1 s")),
+        weft.Query("b", "max(x)", weft.Window("3 s", "1 s")),
+    ]
+    found = {name: weft.optimize(weft.Workload(queries), planner=name) for name in ("optimal", "exhaustive")}
+    assert found["exhaustive"].cost < found["optimal"].cost
+    assert found["optimal"].gap == found["exhaustive"].gap == 0
+    assert "none of the plans that keep equal edges together costs less" in found["optimal"].explain()
+    assert "no plan costs less" in found["exhaustive"].explain()
+    ten = weft.optimize(weft.Workload(queries[1:]), planner="optimal")
+    assert (ten.bound_among, ten.gap) == ("", 0)
+    adding_up = weft.optimize(weft.Workload(queries), planner="optimal", technique="panes")
+    assert adding_up.bound_among == ""

@@ -2,7 +2,7 @@
 
 In: `Workload`, `Stats`, a price. Out: a `Plan`. Next room: `spark`, which runs it.
 
-    candidates.py         the queries, collapsed: those with the same edges never lose by sharing
+    candidates.py         the queries, collapsed: those with the same edges as one
     families.py           only queries of one kin can share: a workload comes apart
     prices.py             what a tree costs, and which technique makes it cheapest; shards.py: with filters
     planner.py            the type: a card and a function
@@ -22,6 +22,7 @@ In: `Workload`, `Stats`, a price. Out: a `Plan`. Next room: `spark`, which runs 
     optimize.py           the door: check what was asked, call a planner, price the alternatives
     compare.py            all planners side by side
     weaver.py             queries that join and leave a plan, one at a time
+    change.py             what one of them did to the plan
     loom.py               the trees of one kin that they join; curve.py: when to plan from scratch
     what_if.py            what would become of a plan if queries came and went
     savings.py            what each query and each owner saves

@@ -111,7 +111,7 @@ class Comparison(Mapping[str, Plan]):
             return (outcome.planner, "-", "", "-", "-", "-", _refused(outcome))
         edges = sum((tree.edge_rate for tree in plan.trees), Fraction(0))
         counts = (f"{len(plan.trees):,}", f"{plan.passes:,}", number(edges))
-        remark = "" if plan.gap is None else certificate(plan.gap)
+        remark = "" if plan.gap is None else certificate(plan.gap, plan.bound_among)
         return (outcome.planner, number(plan.cost), _above(plan.cost / self.best.cost - 1), *counts, remark)
 
 
@@ -121,14 +121,14 @@ def compare(
     technique: str = "auto",
     slicing: str = "pairs",
     price: str = "operations",
-    planners: Iterable[str] | None = None,
+    planners: Iterable[str] | str | None = None,
     **options: object,
 ) -> Comparison:
     """Plan a workload with every planner, or with some. `options` reach the planners that have them.
 
     Local Search and Query Pairing take minutes on hundreds of queries: name `planners` to leave them out.
     """
-    chosen = list(PLANNERS) if planners is None else list(dict.fromkeys(planners))
+    chosen = _named(planners)
     for name in chosen:
         one_of(name, PLANNERS, "planner")
     known = sorted({option for name in chosen for option in PLANNERS[name].options})
@@ -156,6 +156,19 @@ def compare(
     made.sort(key=lambda outcome: outcome.plan.cost if outcome.plan is not None else 0)
     refused = [outcome for outcome in outcomes if outcome.plan is None]
     return Comparison(workload, made[0].plan.stats if made[0].plan is not None else Stats(), (*made, *refused))
+
+
+def _named(planners: object) -> list[str]:
+    """The planners that are meant: one name, or several."""
+    if planners is None:
+        return list(PLANNERS)
+    if isinstance(planners, str):
+        return [planners]
+    if not isinstance(planners, Iterable):
+        raise BadRequest(
+            f"{planners!r} names no planners", field="planners", remedy=f"Name some of {', '.join(PLANNERS)}"
+        )
+    return list(dict.fromkeys(planners))
 
 
 def _refused(outcome: Outcome) -> str:

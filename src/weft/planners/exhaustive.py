@@ -53,5 +53,5 @@ PLANNER = Planner(
     exhaustive,
     alone=True,
     most=12,
-    instead="optimal, which finds the same plan without trying all of them",
+    instead="optimal, which says how far from the best its plan may be",
 )

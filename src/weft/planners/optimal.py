@@ -23,13 +23,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import count as counter
 
-from weft.errors import BadRequest
 from weft.planners.candidates import Candidate
 from weft.planners.forest import Forest
 from weft.planners.ledger import Ledger, Members
 from weft.planners.local_search import descend
 from weft.planners.lower_bounds import AGREE, least_additions, lower_bound
-from weft.planners.planner import Grouping, Planner
+from weft.planners.planner import Grouping, Planner, whole_number
 from weft.planners.prices import Price
 from weft.planners.subsets import ONE_BY_ONE, cheapest, subset_costs
 from weft.planners.weave_share import weave
@@ -37,14 +36,13 @@ from weft.planners.weave_share import weave
 
 def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> Grouping:
     """The best plan, with a bound on all plans."""
-    if not isinstance(steps, int) or steps < 0:
-        raise BadRequest(f"steps is {steps!r}", field="planner", remedy="Give a whole number from 0 on")
+    whole_number("steps", steps, 0)
     costs = subset_costs(queries, price)
     ledger = Ledger(queries, price)
     if costs is not None:
         _, trees = cheapest(costs)
         found = [frozenset(i for i in range(len(queries)) if tree >> i & 1) for tree in trees]
-        return Grouping(ledger.trees(sorted(found, key=min)), ledger.total(found))
+        return Grouping(ledger.trees(sorted(found, key=min)), ledger.total(found), _among(queries, price))
     found = polished(queries, price, ledger)
     spent = ledger.total(found)
     floors = least_additions(ledger)
@@ -52,7 +50,14 @@ def optimal(queries: Sequence[Candidate], price: Price, steps: int = 2_000) -> G
     found, proved = _branch(ledger, floors, found, steps, bound)
     spent = ledger.total(found)
     bound = min(max(bound, proved), spent)
-    return Grouping(ledger.trees(found), spent if spent - bound <= AGREE * spent else bound)
+    return Grouping(ledger.trees(found), spent if spent - bound <= AGREE * spent else bound, _among(queries, price))
+
+
+def _among(queries: Sequence[Candidate], price: Price) -> str:
+    """The plans that a bound over these candidates is on, where it is not on all plans of their queries."""
+    apart = all(len(query.queries) == 1 for query in queries)
+    adds_up = len(price.techniques) == 1 and price.techniques[0].omega.adds_up and not price.stats.filters
+    return "" if apart or adds_up else "plans that keep equal edges together"
 
 
 def polished(queries: Sequence[Candidate], price: Price, ledger: Ledger) -> list[Members]:

@@ -115,6 +115,7 @@ class Request:
             tuple(self._alternatives(given)),
             self.technique,
             _total(grouping.bound for grouping, _ in found),
+            next((grouping.among for grouping, _ in found if grouping.among), ""),
         )
 
     def _alternatives(self, given: list[Family]) -> Iterable[tuple[str, Fraction]]:

@@ -25,6 +25,8 @@ class Grouping:
 
     trees: Sequence[Candidate]
     bound: Fraction | None = None
+    among: str = ""
+    """The plans that the bound is on, where it is not on all."""
 
 
 def _as_it_is(queries: Sequence[Candidate], price: Price) -> Price:

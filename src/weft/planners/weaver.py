@@ -26,6 +26,7 @@ import numpy as np
 
 from weft.errors import BadRequest, nearest
 from weft.planners.candidates import Candidate
+from weft.planners.change import Change
 from weft.planners.curve import Curve
 from weft.planners.loom import Entry, Groups, Kin, Loom, entries, grouped_from_scratch
 from weft.planners.optimize import PLANNERS, Request
@@ -40,30 +41,6 @@ from weft.queries.workload import Workload
 _INCREMENTAL = ("weave_share", "tri_weave")
 TOLERANCE = Fraction(1, 5)
 """20 to 30 % "achieves a good balance between performance and overhead" (section 6 there)."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a change of the query set did to the plan."""
-
-    query: str
-    what: str
-    """added, altered or removed."""
-    partners: tuple[str, ...]
-    """The other queries of the tree that the query is in now, or that it has left."""
-    cost_before: Fraction
-    cost: Fraction
-    edges_before: Fraction
-    """Edges per second of all trees."""
-    edges: Fraction
-    trees_before: int
-    trees: int
-    comparisons: int
-    """Pairs of trees weighed for it."""
-    deviation: Fraction
-    """From the cost that the plan-cost curve leads one to expect."""
-    reconstructed: bool
-    """Whether all queries have been, or are being, planned from scratch because of it."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +112,8 @@ class Weaver:
     @classmethod
     def restore(cls, snapshot: Snapshot, background: bool = True) -> Weaver:
         """A weaver that goes on from a snapshot."""
+        if not isinstance(snapshot, Snapshot):
+            raise BadRequest(f"{snapshot!r} is no snapshot", field="snapshot", remedy="Give what snapshot() returned")
         asked = snapshot.request
         how = (asked.technique, asked.slicing, asked.price)
         weaver = cls(asked.stats, *how, snapshot.tolerance, background, asked.planner)

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from weft.errors import BadRequest
-from weft.planners.weaver import Change, Weaver
+from weft.planners.change import Change
+from weft.planners.weaver import Weaver
 from weft.plans.changes import from_to
 from weft.plans.diff import tree_of
 from weft.plans.explain import number

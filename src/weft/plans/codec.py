@@ -48,6 +48,7 @@ def encode(plan: Plan) -> str:
         "feed": plan.feed,
         "technique": plan.technique,
         "bound": None if plan.bound is None else str(plan.bound),
+        "bound_among": plan.bound_among,
         "stats": stats,
         "alternatives": [[name, str(cost)] for name, cost in plan.alternatives],
         "workload": _workload(plan.workload),
@@ -81,6 +82,7 @@ def decode(text: str) -> Plan:
             tuple((name, _fraction(cost)) for name, cost in document["alternatives"]),
             document["technique"],
             None if document["bound"] is None else _fraction(document["bound"]),
+            str(document.get("bound_among", "")),
         )
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError) as error:
         raise BadRequest(

@@ -60,19 +60,22 @@ def _head(plan: Plan) -> list[str]:
     if others:
         found.append(_line("instead of", "   ".join(others)))
     if plan.gap is not None:
-        found.append(_line("bound", certificate(plan.gap)))
+        found.append(_line("bound", certificate(plan.gap, plan.bound_among)))
     return found
 
 
-def certificate(gap: Fraction) -> str:
+def certificate(gap: Fraction, among: str = "") -> str:
     """How good the plan is known to be, among those that read the rows for every tree.
 
     >>> certificate(Fraction(0))
     'no plan costs less, shared slices aside'
-    >>> certificate(Fraction(8, 1000))
-    'within 0.8 % of the best possible, shared slices aside'
+    >>> certificate(Fraction(8, 1000), "plans that keep equal edges together")
+    'within 0.8 % of the best of the plans that keep equal edges together, shared slices aside'
     """
-    said = "no plan costs less" if gap == 0 else f"within {number(gap * 100)} % of the best possible"
+    if gap == 0:
+        said = f"none of the {among} costs less" if among else "no plan costs less"
+    else:
+        said = f"within {number(gap * 100)} % of the best {f'of the {among}' if among else 'possible'}"
     return f"{said}, shared slices aside"
 
 

@@ -87,6 +87,8 @@ class Plan:
     """The technique that was asked for."""
     bound: Fraction | None = None
     """What any plan of this workload, stats and price costs at least, where the planner has proved it."""
+    bound_among: str = ""
+    """The plans that the bound is on, where it is not on all: those that keep something together."""
 
     @cached_property
     def cost(self) -> Fraction:

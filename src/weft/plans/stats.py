@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
+
+import numpy as np
 
 from weft.errors import BadRequest
 
@@ -38,11 +41,17 @@ class Stats:
         if count.denominator != 1:
             raise BadRequest(f"{keys!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
         object.__setattr__(self, "keys", int(count))
+        for column, type_ in (types or {}).items():
+            if not isinstance(type_, str):
+                raise BadRequest(f"{type_!r} is no type", field=f"stats.types, {column}", remedy="Give one as 'double'")
         object.__setattr__(self, "types", MappingProxyType(dict(types or {})))
         shares = {_filter(text): _share(text, share) for text, share in (filters or {}).items()}
         object.__setattr__(self, "filters", MappingProxyType(shares))
         known = (tuple(sorted(self.types.items())), tuple(sorted(self.filters.items())))
         object.__setattr__(self, "_hash", hash((self.rate, self.keys, *known)))  # asked for with every price
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Stats, (self.rate, self.keys, dict(self.types), dict(self.filters))
 
     def __hash__(self) -> int:
         return self._hash  # type: ignore[attr-defined, no-any-return]  # no field of the value
@@ -58,23 +67,41 @@ def _filter(text: str) -> str:
         raise error.within(field="stats.filters") from None
 
 
-def _share(text: str, share: float | Fraction) -> Fraction:
-    if isinstance(share, bool) or not isinstance(share, (int, float, Fraction)) or not 0 <= share <= 1:
+def _share(text: str, share: object) -> Fraction:
+    exact = _exact(share)
+    if exact is None or not 0 <= exact <= 1:
         raise BadRequest(
             f"{share!r} is no share of the rows",
             field=f"stats.filters, {text}",
             remedy="Give a number from 0 to 1, as 0.2 for every fifth row",
         )
-    return Fraction(repr(share)) if isinstance(share, float) else Fraction(share)
+    return exact
 
 
-def _positive(name: str, value: float | Fraction, unit: str) -> Fraction:
-    """The value as an exact fraction; a float is taken as the decimal number that it prints as."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise BadRequest(f"{value!r} is no number", field=f"stats.{name}", remedy=f"Give {unit}")
+def _positive(name: str, value: object, unit: str) -> Fraction:
+    """The value as an exact fraction, which is above zero."""
     if isinstance(value, float) and not math.isfinite(value):
         raise BadRequest(f"must be a finite number, got {value}", field=f"stats.{name}", remedy=f"Give {unit}")
-    exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    exact = _exact(value)
+    if exact is None:
+        raise BadRequest(f"{value!r} is no number", field=f"stats.{name}", remedy=f"Give {unit}")
     if exact <= 0:
         raise BadRequest(f"must be positive, got {value}", field=f"stats.{name}", remedy=f"Give {unit}")
     return exact
+
+
+def _exact(value: object) -> Fraction | None:
+    """A number, Python's or NumPy's, as a fraction; a float is taken as the decimal number that it prints as.
+
+    >>> _exact(0.1), _exact(np.int64(3)), _exact("3"), _exact(True)
+    (Fraction(1, 10), Fraction(3, 1), None, None)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    if isinstance(value, (float, np.floating)):
+        return Fraction(repr(float(value))) if math.isfinite(value) else None
+    if isinstance(value, np.integer):
+        return Fraction(int(value))
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() else None
+    return Fraction(value) if isinstance(value, (int, Fraction)) else None

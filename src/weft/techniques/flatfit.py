@@ -79,6 +79,7 @@ TECHNIQUE = Technique(
         lambda load: 3 * load.queries,
         refined=lambda load: 3 * load.due,
         floor=lambda load: 3 * load.due,
+        adds_up=True,
     ),
     init=init,
     slide=slide,

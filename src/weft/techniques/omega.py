@@ -44,6 +44,8 @@ class Omega:
     """Whether every single range counts, so that trees cannot be weighed many at a time."""
     monotone: bool = True
     """Whether more edges never make a tree's final aggregation cheaper."""
+    adds_up: bool = False
+    """Whether it is a sum over queries, so that queries with equal edges never lose by sharing a tree."""
     least: Callable[[Load], Any] | None = None
     """Where they may: what a tree costs at least with so many edges or more, and these queries or more."""
 

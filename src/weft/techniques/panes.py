@@ -57,7 +57,7 @@ TECHNIQUE = Technique(
     time="n - 1 per answer",
     space="n",
     needs=frozenset(),
-    omega=Omega("sum of range/slide", overlap, floor=overlap),
+    omega=Omega("sum of range/slide", overlap, floor=overlap, adds_up=True),
     init=init,
     slide=slide,
     historical=True,
