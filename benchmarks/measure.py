@@ -76,13 +76,14 @@ def worker_peaks() -> list[int]:
     return peaks
 
 
-def save(name: str, result: dict[str, Any]) -> Path:
-    """Keep a result with what it takes to read it later."""
-    RESULTS.mkdir(exist_ok=True)
+def save(name: str, result: dict[str, Any], whole: bool = True) -> Path:
+    """Keep a result with what it takes to read it later; not beside the others where it is of another size."""
+    folder = RESULTS if whole else CACHE / "results"
+    folder.mkdir(parents=True, exist_ok=True)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
-    path = RESULTS / f"{name}.json"
+    path = folder / f"{name}.json"
     path.write_text(
         json.dumps({"commit": commit, "machine": platform.processor() or platform.machine(), **result}, indent=1) + "\n"
     )

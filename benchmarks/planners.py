@@ -43,5 +43,5 @@ def main(runs: int = 3, say: Callable[[str], None] = print) -> dict[str, Any]:
     goals = [goal for name in PARTS for goal in result[name].get("goals", ())]
     met = sum(goal["reached"] for goal in goals)
     say(f"{met} of {len(goals)} goals reached; load average {result['load before'][0]:.1f} at the beginning")
-    say(f"kept in {measure.save('planners', result).relative_to(measure.ROOT)}")
+    say(f"kept in {measure.save('planners', result, runs >= 3).relative_to(measure.ROOT)}")
     return result

@@ -362,5 +362,5 @@ def main(runs: int = 3, say: Callable[[str], None] = print) -> dict[str, Any]:
     for function in ("sum", "max"):
         shown = ", ".join(f"{best[function][size]:.2f}" for size in WINDOWS)
         say(f"best technique, {function}: {shown} ns per slide")
-    say(f"kept in {measure.save('techniques', result).relative_to(measure.ROOT)}")
+    say(f"kept in {measure.save('techniques', result, runs >= 3).relative_to(measure.ROOT)}")
     return result

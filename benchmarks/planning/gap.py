@@ -58,10 +58,10 @@ def run(runs: int, say: Say) -> dict[str, Any]:
             "certified": float(best.gap or 0),
             "seconds": spent,
         }
-        what = f"{name}, {setting.queries} windows at {float(setting.rate):,g} rows/s"
+        what = f"{name}, {setting.queries} windows at {float(setting.rate):,g} rows/s, {classes} classes"
         beyond[what] = found
         say(
-            f"  {what}: {classes} classes; Weave Share {100 * found['above the best known']:.2g} % above the best"
+            f"  {what}: Weave Share {100 * found['above the best known']:.2g} % above the best"
             f" known, which is within {100 * found['certified']:.2g} % of any ({spent:.1f} s)"
         )
     goals = [reached(say, "optimal on 16 classes", slowest, 1, "s")]

@@ -47,13 +47,19 @@ class Session:
 
 @contextmanager
 def session(master: str | None = None, conf: Mapping[str, str] | None = None) -> Iterator[Session]:
-    """The active session, or a new local one that ends with the block."""
+    """The active session, or a new local one that ends with the block. Errors are told once, in words."""
     try:
-        from pyspark.sql import SparkSession
+        from weft.spark.binding import quietly
     except ImportError:
         raise BadRequest("PySpark is not installed", remedy="Run: pip install 'weft[spark]'") from None
-    # PySpark prints every error of a query as JSON; here the message is told once, in words
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    with quietly(), _running(master, conf or {}) as running:
+        yield running
+
+
+@contextmanager
+def _running(master: str | None, conf: Mapping[str, str]) -> Iterator[Session]:
+    from pyspark.sql import SparkSession
+
     active = SparkSession.getActiveSession()
     if active is not None:
         if master or conf:
@@ -64,7 +70,7 @@ def session(master: str | None = None, conf: Mapping[str, str] | None = None) ->
     scratch = Path(tempfile.mkdtemp(prefix="weft-spark-"))
     global _said
     try:
-        spark = _started(SparkSession, scratch, master or "local[*]", conf or {})
+        spark = _started(SparkSession, scratch, master or "local[*]", conf)
         tasks = TaskLog(scratch / "events")
         try:
             with _interruptible():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,6 +13,12 @@ from types import MappingProxyType
 import numpy as np
 
 from weft.errors import BadRequest
+
+_TYPE = re.compile(
+    r"(tinyint|byte|smallint|short|int|integer|bigint|long|float|real|double|string|binary|boolean|date|variant|void"
+    r"|timestamp(_ntz|_ltz)?|time|(decimal|dec|numeric)(\(\s*\d+\s*(,\s*\d+\s*)?\))?|(char|varchar|time)\(\s*\d+\s*\)"
+    r"|string collate \w+|interval .*|(array|map|struct)\s*<.*>)$"
+)
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,10 @@ class Stats:
             raise BadRequest(f"{keys!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
         object.__setattr__(self, "keys", int(count))
         for column, type_ in (types or {}).items():
-            if not isinstance(type_, str):
-                raise BadRequest(f"{type_!r} is no type", field=f"stats.types, {column}", remedy="Give one as 'double'")
+            if not isinstance(type_, str) or not _TYPE.match(type_.strip().lower()):
+                raise BadRequest(
+                    f"{type_!r} is no type of Spark's", field=f"stats.types, {column}", remedy="Give one, as 'double'"
+                )
         object.__setattr__(self, "types", MappingProxyType(dict(types or {})))
         shares = {_filter(text): _share(text, share) for text, share in (filters or {}).items()}
         object.__setattr__(self, "filters", MappingProxyType(shares))

@@ -216,7 +216,7 @@ class Workload(Sequence[Query]):
         if path.suffix.lower() not in readers:
             raise BadRequest(f"'{path}' is neither .sql nor .yaml", field="file", remedy="Name it after what it holds")
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise BadRequest(f"there is no file '{path}'", field="file", remedy="Check the path") from None
         except (OSError, UnicodeDecodeError) as error:

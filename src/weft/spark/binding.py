@@ -224,14 +224,17 @@ def _types(
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep PySpark from printing an analysis error that is about to be told in our words."""
+    """Keep PySpark from printing errors, traces and all, that are about to be told in our words."""
     # asked of PySpark: a plain logger of this name would be found, and not understood, by PySpark later on
-    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
-    before, logger.disabled = logger.disabled, True
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
         yield
     finally:
-        logger.disabled = before
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def first_line(error: AnalysisException) -> str:
