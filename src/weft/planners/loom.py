@@ -59,7 +59,7 @@ def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]], planner: Planner) 
     """Weave Share over live queries, each kin by itself, and how many pairs of trees were weighed."""
     found, weighed = {}, 0
     for kin, entries in live.items():
-        groups = alike([one.candidate for one in entries], entries[0].price)
+        groups = alike([one.candidate for one in entries], entries[0].price, planner.apart)
         start = [together(candidates) for candidates in groups]
         behind = {id(candidate): members for candidate, members in zip(start, groups, strict=True)}
         forest = Forest(start, planner.priced(start, entries[0].price))
