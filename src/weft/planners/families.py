@@ -9,8 +9,8 @@ Planners start from queries with the same edges together, since these never lose
     where filters keep different rows          two shards at each edge, for few rows that both read
 
 so both start apart, and planners may merge them. Only where that makes more candidates than a planner takes time for
-(`Planner.apart`), different filters over the same edges are put together first, as far as that pays: what is put
-together never parts again, and plans that start so have been up to six times as dear.
+(`Planner.apart`) is each filter woven by itself first, or else, of very many, different filters over the same edges put
+together as far as that pays: what is together never parts again, and plans that start so have been six times as dear.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class Family:
         """A candidate for every query."""
         return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), alone=True)
 
-    def start(self, planner: Planner) -> Sequence[Candidate]:
+    def start(self, planner: Planner, price: Price) -> Sequence[Candidate]:
         """What a planner starts from."""
         found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
         if found is self.collapsed and self.price.stats.filters:
-            groups = alike(found, self.price, planner.apart)
+            groups = begun(found, price, planner.apart)
             found = sorted((together(parts) for parts in groups), key=lambda candidate: int(candidate.queries[0]))
         if planner.most is not None and len(found) > planner.most:
             what = "queries" if planner.alone else "different sets of edges"
@@ -84,7 +84,7 @@ class Family:
     def grouped(self, planner: Planner, options: Mapping[str, object]) -> tuple[Grouping, Price]:
         """What a planner makes of the family, and the price that it planned with."""
         price = planner.priced(self.collapsed, self.price)
-        return planner.group(self.start(planner), price, **options), price
+        return planner.group(self.start(planner, price), price, **options), price
 
     def trees(self, grouping: Grouping, price: Price) -> list[Tree]:
         """The candidates of a grouping as trees; one that no allowed technique can serve is refused."""
@@ -99,32 +99,43 @@ class Family:
         return [price.tree(candidate) for candidate in grouping.trees]
 
 
-def alike(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[Candidate]]:
-    """Those with the same edges and filters that the same techniques serve, if that makes no more groups than `apart`.
+def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[Candidate]]:
+    """Those that start together: the same edges and filters that the same techniques serve.
 
-    Otherwise those with different filters too, as far as it pays that they share. That has to be weighed, pair by pair;
-    so many filters that this takes long are put together.
+    If that makes more than `apart`, the queries of each filter are woven first, among themselves. If that would take as
+    long, or leaves more trees than `apart`, it is different filters over the same edges that are put together.
     """
     one_range = all(technique.one_range for technique in price.techniques)
-    by_filter: dict[tuple[object, ...], list[Candidate]] = {}
+    alike: dict[tuple[object, ...], list[Candidate]] = {}
     for query in queries:
         size, filters = query.demand.longest if one_range else 0, frozenset(where for where, _ in query.lanes)
-        by_filter.setdefault((query.classes, price.serving(query.partials), size, filters), []).append(query)
-    if len(by_filter) <= apart:
-        return list(by_filter.values())
+        alike.setdefault((query.classes, price.serving(query.partials), size, filters), []).append(query)
+    if len(alike) <= apart:
+        return list(alike.values())
+    by_filter: dict[object, list[list[Candidate]]] = {}
     by_edges: dict[object, list[list[Candidate]]] = {}
-    for (*edges, _), parts in by_filter.items():
+    for (*edges, passed), parts in alike.items():
+        by_filter.setdefault(passed, []).append(parts)
         by_edges.setdefault(tuple(edges), []).append(parts)
+    if sum(len(groups) ** 2 for groups in by_filter.values()) <= apart**2:
+        found = [woven for groups in by_filter.values() for woven in _woven(groups, price)]
+        if len(found) <= apart:
+            return found
     found = []
-    for filtered in by_edges.values():
-        if not 1 < len(filtered) <= _WEIGHED:
-            found.append([query for parts in filtered for query in parts])
-            continue
-        forest = Forest([together(parts) for parts in filtered], price)
-        behind = {id(members[0]): parts for members, parts in zip(forest.members, filtered, strict=True)}
-        weave(forest)
-        found += [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
+    for groups in by_edges.values():
+        weighed = len(groups) <= _WEIGHED
+        found += _woven(groups, price) if weighed else [[query for parts in groups for query in parts]]
     return found
+
+
+def _woven(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
+    """Groups, put together as far as that pays."""
+    if len(groups) == 1:
+        return list(groups)
+    forest = Forest([together(parts) for parts in groups], price)
+    behind = {id(members[0]): parts for members, parts in zip(forest.members, groups, strict=True)}
+    weave(forest)
+    return [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
 
 
 def families(

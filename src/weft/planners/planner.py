@@ -50,7 +50,7 @@ class Planner:
     apart: int = 256
     """How many candidates there may be for queries with the same edges to come as one for each filter.
 
-    So many take Weave Share ten seconds, and up to three times as long as if filters were put together.
+    So many take Weave Share ten seconds.
     """
     most: int | None = None
     """How many candidates it can take."""
