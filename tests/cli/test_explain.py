@@ -178,6 +178,7 @@ def test_a_comparison_is_a_page_of_plans(weft: Weft, queries: Path, tmp_path: Pa
 def test_savings_are_told(weft: Weft, queries: Path, tmp_path: Path) -> None:
     plan = library.optimize(library.Workload.from_file(queries), library.Stats(5000.0, 1000))
     assert weft("explain", queries, "--savings").stdout == f"{plan.savings()}\n"
+    assert weft("explain", queries, "--savings", "--json").stdout == f"{plan.savings().to_json()}\n"
     assert weft("explain", queries, "--savings", "--html", tmp_path / "s.html").exit_code == 0
     assert "saved" in (tmp_path / "s.html").read_text()
 

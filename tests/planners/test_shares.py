@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import pairwise
 
@@ -107,6 +108,31 @@ def test_in_words() -> None:
     plan = weft.optimize(weft.Workload(named), PLANS["readme"].stats)
     goldens.check("savings_of_owners", str(plan.savings()))
     goldens.check("savings_of_example_3", str(EXAMPLE_3.savings()))
+
+
+def test_json_has_all_of_it() -> None:
+    queries = [
+        weft.Query(f"q{i}", "max(x)", weft.Window(f"{i + 1} min", "1 min"), owner=("desk", None, "(no owner)")[i % 3])
+        for i in range(50)
+    ]
+    savings = weft.optimize(weft.Workload(queries), weft.Stats(100, 7)).savings()
+    read = json.loads(savings.to_json())
+    assert [one["query"] for one in read["queries"]] == [query.id for query in queries]
+    assert [one["owner"] for one in read["queries"]] == [query.owner for query in queries]
+    assert [one["cost"] for one in read["queries"]] == [float(cost) for cost in savings.cost]
+    assert [one["alone"] for one in read["queries"]] == [float(alone) for alone in savings.alone]
+    assert sum(one["cost"] for one in read["queries"]) == pytest.approx(read["total"]["cost"])
+    assert read["total"]["saved"] == float(savings.total.saved)
+    assert read["total"]["ratio"] == float(savings.total.ratio)
+    for position, one in enumerate(read["queries"]):
+        assert position in savings.plan.trees[one["tree"] - 1].queries
+        assert one["ratio"] == pytest.approx(one["saved"] / one["alone"])
+    for owner in read["owners"]:
+        mine = [one for one in read["queries"] if one["owner"] == owner["owner"]]
+        assert owner["queries"] == len(mine)
+        assert owner["saved"] == pytest.approx(sum(one["saved"] for one in mine))
+    assert [owner["owner"] for owner in read["owners"]] == ["desk", "(no owner)", None]
+    assert json.loads(EXAMPLE_3.savings().to_json())["owners"] == []
 
 
 def test_many_queries_are_counted_and_names_are_text() -> None:

@@ -73,6 +73,23 @@ def test_who_becomes_one_tree_and_who_gets_one_of_his_own() -> None:
     assert busy.what_if(remove="q2")["q2"].told.startswith("leaves tree 2, which goes with it, ")
 
 
+def test_what_merging_trees_saves_is_not_said_to_be_the_query_s() -> None:
+    """Five windows that slide by a minute, each with a pass of its own, until somebody comes who joins all of them."""
+    sizes = [(60 * minutes, 60) for minutes in (2, 3, 5, 7, 10)]
+    apart = weft.optimize(workload(sizes), weft.Stats(100), "no_share")
+    all_in = apart.what_if(add="SELECT min(x) AS low FROM s [RANGE 4 MIN SLIDE 1 MIN]")
+    assert all_in.effects[0].merged == 4
+    assert "which become one" in all_in.effects[0].told
+    assert all_in.effects[0].told.endswith("costs 80 % less")
+    assert "4 trees went into others, and what that saves is the merging's, not the queries'" in all_in.assumed
+    assert "stay in the trees" not in all_in.assumed
+    woven = weft.optimize(workload(sizes), weft.Stats(100)).what_if(
+        add="SELECT min(x) FROM s [RANGE 4 MIN SLIDE 1 MIN]"
+    )
+    assert (woven.effects[0].merged, "merg" in woven.assumed) == (0, False)
+    assert "queries stay in the trees that weave_share put them in" in woven.assumed
+
+
 def test_the_plan_that_comes_of_it_runs_the_queries_asked_for() -> None:
     answer = README.what_if(add=[HOURLY], remove="odd")
     assert answer.plan.workload.ids == ("avg_volume", "high", "last_hundred", "hourly")
@@ -123,6 +140,8 @@ def test_effects_add_up_for_every_planner(
     edges = [sum(tree.edge_rate for tree in some.trees) for some in (plan, answer.plan)]
     assert sum((effect.edges for effect in answer.effects), edges[0]) == edges[1]
     assert [effect.query for effect in answer.effects] == remove + [query.id for query in queries[len(old) :]]
+    met = any(sum(bool(tree & set(after)) for tree in map(set, _by_name(plan))) > 1 for after in _by_name(answer.plan))
+    assert not met or "are merged" in answer.assumed
     moved = {move.query for move in weft.diff(plan, answer.plan).moved}
     kept = [set(tree) for tree in _by_name(plan)]
     for tree in kept:

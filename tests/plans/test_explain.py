@@ -6,10 +6,12 @@ section 5.1, and are asserted apart from the texts.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
 
+import weft
 from tests.plans import goldens
 from tests.plans.workloads import PLANS
 
@@ -28,11 +30,35 @@ def test_example_3_costs_what_the_paper_says() -> None:
 
 
 def test_the_arithmetic_of_a_tree_adds_up() -> None:
-    for plan in PLANS.values():
+    for name, plan in PLANS.items():
+        if name == "many_filters":  # which reads only some rows, see below
+            continue
         read = plan.stats.rate if plan.feed == "events" else Fraction("0.4")  # Example 3 has 8 edges in 20 s
         assert plan.feeding_cost == (plan.stats.rate if plan.feed == "slices" else 0)
         final = sum(read + tree.edge_rate * tree.groups * tree.operations for tree in plan.trees)
         assert plan.cost == plan.feeding_cost + final
+
+
+def test_what_filters_add_up_to_is_shown() -> None:
+    """Rows pass x > 5, only x > 1, or neither; one of 1,000 passes x > 5, so not every slice of 1,000 has one."""
+    (tree,) = PLANS["filters"].trees
+    assert sum(shards * each for _, shards, each in tree.filters) == tree.operations
+    rare = 1 - 0.999**1_000
+    expected = {None: 2 + rare, "(x > 1)": 1 + rare, "(x > 5)": rare, "(y = 2)": 2 + rare}
+    assert {where: float(shards) for where, shards, _ in tree.filters} == pytest.approx(expected, rel=1e-3)
+    (many,) = PLANS["many_filters"].trees
+    assert sum(shards * each for _, shards, each in many.filters) == many.operations
+    missed = math.prod(1 - Fraction(i + 1, 100) for i in range(10))
+    assert float(many.input_rate) == pytest.approx(float(100 * (1 - missed)))
+
+
+def test_a_filter_that_every_row_passes_is_not_the_price_of_none() -> None:
+    window = weft.Window("60 s", "10 s")
+    workload = weft.Workload([weft.Query("a", "max(x)", window, where="x > 1"), weft.Query("b", "max(x)", window)])
+    none, all_ = (weft.optimize(workload, weft.Stats(100, filters=f), planner="shared") for f in ({}, {"x > 1": 1}))
+    assert (none.trees[0].filters, len(all_.trees[0].filters)) == ((), 2)
+    assert all_.trees[0].operations == sum(shards * each for _, shards, each in all_.trees[0].filters)
+    assert all_.cost > none.cost
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -44,8 +70,6 @@ def test_html_escapes_what_comes_from_a_query(name: str) -> None:
 
 
 def test_a_hostile_name_is_text_in_a_notebook() -> None:
-    import weft
-
     query = weft.Query("<script>alert(1)</script>", "max(`<b>`)", weft.Window("1 min"))
     html = weft.optimize(weft.Workload([query]))._repr_html_()
     assert "<script>" not in html

@@ -30,6 +30,15 @@ def _readme() -> weft.Workload:
     """)
 
 
+def _filtered() -> weft.Workload:
+    """Windows of which some look at few rows; x > 5 is a part of x > 1, and nothing is known of y."""
+    filters = (None, "x > 1", "x > 5", "y = 2")
+    return weft.Workload(
+        weft.Query(f"q{i}", "max(x)", weft.Window(f"{60 + 10 * i} s", "10 s"), where=where)
+        for i, where in enumerate(filters)
+    )
+
+
 PLANS: Mapping[str, Plan] = {
     "example_3_weave_share": weft.optimize(_example_3(), weft.Stats(1.2), technique="panes"),
     "example_3_shared": weft.optimize(_example_3(), weft.Stats(1.2), planner="shared", technique="panes"),
@@ -37,6 +46,14 @@ PLANS: Mapping[str, Plan] = {
     "example_3_optimal": weft.optimize(_example_3(), weft.Stats(1.2), planner="optimal", technique="panes"),
     "example_3_tri_weave": weft.optimize(_example_3(), weft.Stats(1.2), planner="tri_weave", technique="panes"),
     "readme": weft.optimize(_readme(), weft.Stats(5_000, 1_000, {"volume": "bigint"})),
+    "filters": weft.optimize(_filtered(), weft.Stats(100, filters={"x > 1": 0.5, "x > 5": 0.001}), planner="shared"),
+    "many_filters": weft.optimize(
+        weft.Workload(
+            weft.Query(f"q{i}", "max(x)", weft.Window("60 s", "10 s"), where=f"k{i} = {i}") for i in range(10)
+        ),
+        weft.Stats(100, filters={f"k{i} = {i}": (i + 1) / 100 for i in range(10)}),
+        planner="shared",
+    ),
     "many": weft.optimize(
         weft.Workload.windows(ranges=[60 * n for n in range(1, 41)], slides=60, measures="count(*)", group_by="k"),
         weft.Stats(10, 3),

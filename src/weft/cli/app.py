@@ -101,9 +101,15 @@ def _explain(
         typer.Option("--compare", help="Show what every planner makes of it, or some: --planner weave_share,optimal."),
     ] = False,
     savings: Annotated[
-        bool, typer.Option("--savings", help="Show what every query and owner saves against running alone.")
+        bool,
+        typer.Option(
+            "--savings",
+            help="Show what every query and owner saves against running alone: the 20 that save most, with --json all.",
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for weft run --plan.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the plan as JSON, for weft run --plan; or, with --savings, these.")
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Write it as a page with pictures to this file.", show_default=False)
     ] = None,
@@ -114,6 +120,7 @@ def _explain(
     Example:
         weft explain examples/queries.sql --rate 5000 --keys 1000 --types price=double,volume=bigint
         weft explain examples/queries.sql --compare
+        weft explain examples/queries.sql --savings --json
     """
     from weft.cli.explain import Request, explain
     from weft.cli.planning import pairs, shares

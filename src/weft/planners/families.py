@@ -8,7 +8,9 @@ Planners start from queries with the same edges together, since these never lose
     where different techniques serve them      a sum of integers alone is cheap; with a maximum it is served as that is
     where filters keep different rows          two shards at each edge, for few rows that both read
 
-so the former stay apart, and the latter are put together as far as that pays.
+so both start apart, and planners may merge them. Only where that makes more candidates than a planner takes time for
+(`Planner.apart`) is each filter woven by itself first, or else, of very many, different filters over the same edges put
+together as far as that pays: what is together never parts again, and plans that start so have been six times as dear.
 """
 
 from __future__ import annotations
@@ -49,14 +51,6 @@ class Family:
 
     @cached_property
     def collapsed(self) -> Sequence[Candidate]:
-        """The queries, those with the same edges as one candidate where that pays."""
-        if not self.price.stats.filters:
-            return self.filters_apart
-        found = [together(parts) for parts in alike(self.filters_apart, self.price)]
-        return sorted(found, key=lambda candidate: int(candidate.queries[0]))
-
-    @cached_property
-    def filters_apart(self) -> Sequence[Candidate]:
         """The queries, those with the same edges as a candidate for each filter and for what techniques serve them."""
         price, filters = self.price, bool(self.price.stats.filters)
         one_range = all(technique.one_range for technique in price.techniques)
@@ -72,11 +66,12 @@ class Family:
         """A candidate for every query."""
         return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), alone=True)
 
-    def start(self, planner: Planner) -> Sequence[Candidate]:
+    def start(self, planner: Planner, price: Price) -> Sequence[Candidate]:
         """What a planner starts from."""
         found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
-        if planner.filters_apart and found is self.collapsed and len(self.filters_apart) <= (planner.most or np.inf):
-            found = self.filters_apart
+        if found is self.collapsed and self.price.stats.filters:
+            groups = begun(found, price, planner.apart)
+            found = sorted((together(parts) for parts in groups), key=lambda candidate: int(candidate.queries[0]))
         if planner.most is not None and len(found) > planner.most:
             what = "queries" if planner.alone else "different sets of edges"
             raise BadRequest(
@@ -89,7 +84,7 @@ class Family:
     def grouped(self, planner: Planner, options: Mapping[str, object]) -> tuple[Grouping, Price]:
         """What a planner makes of the family, and the price that it planned with."""
         price = planner.priced(self.collapsed, self.price)
-        return planner.group(self.start(planner), price, **options), price
+        return planner.group(self.start(planner, price), price, **options), price
 
     def trees(self, grouping: Grouping, price: Price) -> list[Tree]:
         """The candidates of a grouping as trees; one that no allowed technique can serve is refused."""
@@ -104,30 +99,43 @@ class Family:
         return [price.tree(candidate) for candidate in grouping.trees]
 
 
-def alike(queries: Sequence[Candidate], price: Price) -> list[list[Candidate]]:
-    """Those with the same edges that the same techniques serve, as far as it pays that they share.
+def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[Candidate]]:
+    """Those that start together: the same edges and filters that the same techniques serve.
 
-    Where filters differ that has to be weighed, pair by pair; so many filters that this takes long are put together.
+    If that makes more than `apart`, the queries of each filter are woven first, among themselves. If that would take as
+    long, or leaves more trees than `apart`, it is different filters over the same edges that are put together.
     """
     one_range = all(technique.one_range for technique in price.techniques)
-    groups: dict[object, list[Candidate]] = {}
+    alike: dict[tuple[object, ...], list[Candidate]] = {}
     for query in queries:
-        size = query.demand.longest if one_range else 0
-        groups.setdefault((query.classes, price.serving(query.partials), size), []).append(query)
+        size, filters = query.demand.longest if one_range else 0, frozenset(where for where, _ in query.lanes)
+        alike.setdefault((query.classes, price.serving(query.partials), size, filters), []).append(query)
+    if len(alike) <= apart:
+        return list(alike.values())
+    by_filter: dict[object, list[list[Candidate]]] = {}
+    by_edges: dict[object, list[list[Candidate]]] = {}
+    for (*edges, passed), parts in alike.items():
+        by_filter.setdefault(passed, []).append(parts)
+        by_edges.setdefault(tuple(edges), []).append(parts)
+    if sum(len(groups) ** 2 for groups in by_filter.values()) <= apart**2:
+        found = [woven for groups in by_filter.values() for woven in _woven(groups, price)]
+        if len(found) <= apart:
+            return found
     found = []
-    for group in groups.values():
-        by_filter: dict[object, list[Candidate]] = {}
-        for query in group:
-            by_filter.setdefault(frozenset(where for where, _ in query.lanes), []).append(query)
-        if not 1 < len(by_filter) <= _WEIGHED:
-            found.append(group)
-            continue
-        filtered = list(by_filter.values())
-        forest = Forest([together(parts) for parts in filtered], price)
-        behind = {id(members[0]): parts for members, parts in zip(forest.members, filtered, strict=True)}
-        weave(forest)
-        found += [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
+    for groups in by_edges.values():
+        weighed = len(groups) <= _WEIGHED
+        found += _woven(groups, price) if weighed else [[query for parts in groups for query in parts]]
     return found
+
+
+def _woven(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
+    """Groups, put together as far as that pays."""
+    if len(groups) == 1:
+        return list(groups)
+    forest = Forest([together(parts) for parts in groups], price)
+    behind = {id(members[0]): parts for members, parts in zip(forest.members, groups, strict=True)}
+    weave(forest)
+    return [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
 
 
 def families(

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from weft.planners.candidates import Candidate, together
-from weft.planners.families import alike, families
+from weft.planners.families import begun, families
 from weft.planners.forest import Forest
 from weft.planners.optimize import Request
 from weft.planners.planner import Planner
@@ -59,10 +59,12 @@ def grouped_from_scratch(live: Mapping[Kin, Sequence[Entry]], planner: Planner) 
     """Weave Share over live queries, each kin by itself, and how many pairs of trees were weighed."""
     found, weighed = {}, 0
     for kin, entries in live.items():
-        groups = alike([one.candidate for one in entries], entries[0].price)
+        queries = [one.candidate for one in entries]
+        price = planner.priced(queries, entries[0].price)
+        groups = begun(queries, price, planner.apart)
         start = [together(candidates) for candidates in groups]
         behind = {id(candidate): members for candidate, members in zip(start, groups, strict=True)}
-        forest = Forest(start, planner.priced(start, entries[0].price))
+        forest = Forest(start, price)
         weave(forest)
         weighed += forest.evaluations
         found[kin] = [[one for start in members for one in behind[id(start)]] for members in forest.members if members]

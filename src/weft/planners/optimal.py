@@ -108,7 +108,7 @@ PLANNER = Planner(
     optimal,
     options=("steps",),
     few=ONE_BY_ONE,
-    filters_apart=True,
+    apart=400,
     most=400,
     instead="weave_share",
 )

@@ -47,8 +47,11 @@ class Planner:
     """Whether it starts from single queries; otherwise queries with the same edges come as one candidate."""
     few: int = 0
     """How many queries there may be for it to start from single ones all the same."""
-    filters_apart: bool = False
-    """Whether queries with the same edges come as a candidate for each filter, if it can take so many."""
+    apart: int = 256
+    """How many candidates there may be for queries with the same edges to come as one for each filter.
+
+    So many take Weave Share ten seconds.
+    """
     most: int | None = None
     """How many candidates it can take."""
     instead: str = ""

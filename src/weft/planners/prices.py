@@ -195,6 +195,7 @@ class Price:
             self.groups(edge_rate),
             omegas[best],
             tuple(lost),
+            self._by_filter(candidate, per_tick, BY_NAME[best]),
         )
 
     def shares(self, candidate: Candidate) -> dict[ex.Expression, float]:
@@ -204,6 +205,22 @@ class Price:
             for where, _ in candidate.lanes
             if where is not None
         }
+
+    def _by_filter(
+        self, candidate: Candidate, per_tick: Fraction, technique: Technique
+    ) -> tuple[tuple[str | None, Fraction, Fraction], ...]:
+        """Each filter, its shards at an edge, and the operations for each; nothing where only one partial arrives."""
+        if not self.shares(candidate):
+            return ()
+        found = [
+            (
+                None if where is None else ex.to_sql(where),
+                times,
+                technique.operations(demand, per_tick * times, self.reading),
+            )
+            for (where, _), (times, demand) in zip(candidate.lanes, self._arriving(candidate, per_tick), strict=True)
+        ]
+        return tuple(sorted(found, key=lambda part: part[0] or ""))
 
     def _arriving(self, candidate: Candidate, per_tick: Fraction) -> list[tuple[Fraction, Demand]]:
         """How many partials arrive at an edge for each filter, and what its queries ask of them."""

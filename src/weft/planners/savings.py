@@ -13,6 +13,7 @@ own price and techniques, that reads the rows itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -97,6 +98,25 @@ class Savings:
         alone = sum((self.alone[i] for i in positions), Fraction(0))
         return Saving(name, len(positions), alone, sum((self.cost[i] for i in positions), Fraction(0)))
 
+    def to_json(self) -> str:
+        """All of it as JSON: in all, by owner and by query, in operations per second. Nobody's queries are null's."""
+        trees, owned = tree_of(self.plan).tolist(), self.plan.workload.owners
+        names = owned or [None] * len(self)
+        owners = sorted(dict.fromkeys(owned or ()), key=lambda name: name is None)
+        document = {
+            "planner": self.plan.planner,
+            "total": {"queries": len(self), **_in_floats(self.total)},
+            "owners": [
+                {"owner": name, "queries": saving.queries, **_in_floats(saving)}
+                for name, saving in zip(owners, self.owners if owned else (), strict=True)
+            ],
+            "queries": [
+                {"query": self[i].name, "owner": names[i], "tree": trees[i], **_in_floats(self[i])}
+                for i in range(len(self))
+            ],
+        }
+        return json.dumps(document, indent=1)
+
     def __str__(self) -> str:
         return "\n\n".join([self._head(), *(table.text() + rest for table, rest in self._tables())])
 
@@ -178,6 +198,11 @@ def _costs_alone(family: Family) -> list[tuple[npt.NDArray[np.int64], Fraction]]
     place = {int(position): number for number, position in enumerate(positions[first].tolist())}
     costs = {place[int(one.queries[0])]: family.price.cost(one) for one in priced}
     return [(group, costs[number]) for number, group in enumerate(groups)]
+
+
+def _in_floats(saving: Saving) -> dict[str, float]:
+    costs = {"alone": saving.alone, "cost": saving.cost, "saved": saving.saved, "ratio": saving.ratio}
+    return {name: float(value) for name, value in costs.items()}
 
 
 _COSTS = ("alone", "share", "saved", "")

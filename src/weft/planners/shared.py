@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from weft.planners.candidates import Candidate, together
@@ -14,4 +15,10 @@ def shared(queries: Sequence[Candidate], price: Price) -> Grouping:
     return Grouping([together(queries)])
 
 
-PLANNER = Planner("shared", "Shared", "Krishnamurthy, Wu and Franklin, SIGMOD 2006", shared)
+PLANNER = Planner(
+    "shared",
+    "Shared",
+    "Krishnamurthy, Wu and Franklin, SIGMOD 2006",
+    shared,
+    apart=sys.maxsize,  # nothing is weighed
+)

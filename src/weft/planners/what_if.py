@@ -7,9 +7,10 @@
     in all      17,140 -> 19,440 operations/s, +13.4 %; 3 -> 4 trees
     assuming    ...
 
-It is answered by incremental Weave Share (`weaver.py`), whichever planner made the plan: queries that are there stay in
-their trees, those that go leave first, those that come are woven in one by one, in the order given. Planned from
-scratch, the new plan may cost less. `plan` is the plan that comes of it, ready to run.
+It is answered by incremental Weave Share (`weaver.py`), whichever planner made the plan: queries that are there stay
+together, those that go leave first, those that come are woven in one by one, in the order given. Trees that a change
+touches are merged where that pays, and what this saves is told with the change. Planned from scratch, the new plan may
+cost less. `plan` is the plan that comes of it, ready to run.
 """
 
 from __future__ import annotations
@@ -69,6 +70,14 @@ class Effect:
         """The cost as a share of what the old plan costs. All queries' shares add up to that of the answer."""
         return self.cost / self.whole
 
+    @property
+    def merged(self) -> int:
+        """How many trees went into others, besides that of the query itself."""
+        change = self.change
+        own = 1 if change.what == "added" and not change.partners else 0
+        gone = 1 if change.what == "removed" and not change.partners else 0
+        return change.trees_before + own - gone - change.trees
+
     def __str__(self) -> str:
         return f"{self.query} {self.told}"
 
@@ -78,7 +87,7 @@ class Effect:
         return f"{self._where()}, {_edges(self.edges, self.change.what)}, {_cost(self.share)}"
 
     def _where(self) -> str:
-        change, merged = self.change, self.change.trees_before - self.change.trees
+        change, merged = self.change, self.merged
         if change.what == "removed":
             left = f"leaves {_trees(self.trees)}" if self.trees else "leaves its tree"
             if not change.partners:
@@ -115,10 +124,16 @@ class WhatIf:
         """What the answer stands on."""
         stats = self.old.stats
         stream = f"{number(stats.rate)} rows/s and {counted(stats.keys, 'key')}"
-        return (
-            f"{stream} as before; queries stay in the trees that {self.old.planner} put them in, and those that come "
-            "are woven in. Planned from scratch it may cost less"
-        )
+        merged = sum(effect.merged for effect in self.effects)
+        kept = f"queries stay in the trees that {self.old.planner} put them in, and those that come are woven in"
+        if merged:
+            went = "1 tree went into another" if merged == 1 else f"{merged:,} trees went into others"
+            kept = (
+                f"queries that {self.old.planner} put together stay so, those that come are woven in, and trees that a "
+                f"change touches are merged where that pays: {went}, and what that saves is the merging's, not the "
+                "queries'"
+            )
+        return f"{stream} as before; {kept}. Planned from scratch it may cost less"
 
     def __str__(self) -> str:
         facts = list(self._facts())

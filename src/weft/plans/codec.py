@@ -136,6 +136,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "groups": str(tree.groups),
         "operations": str(tree.operations),
         "lost": [list(pair) for pair in tree.lost],
+        "filters": [[where, str(shards), str(operations)] for where, shards, operations in tree.filters],
     }
 
 
@@ -149,6 +150,7 @@ def _read_tree(document: dict[str, Any]) -> Tree:
         _fraction(document["groups"]),
         _fraction(document["operations"]),
         tuple((name, reason) for name, reason in document["lost"]),
+        tuple((where, _fraction(shards), _fraction(each)) for where, shards, each in document.get("filters", ())),
     )
 
 

@@ -83,6 +83,8 @@ def _price(plan: Plan) -> str:
     operations = "edge rate x groups x operations per edge"
     if plan.feed == "slices":
         return f"rate for each pass, and for each tree: slices read + {operations}"
+    if plan.stats.filters:
+        return f"rows that pass + {operations}, summed over filters and trees"
     return f"rate + {operations}, summed over trees"
 
 
@@ -125,10 +127,26 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     if len(tree.queries) > _SHOWN:
         yield _line("", f"and {len(tree.queries) - _SHOWN:,} more")
     technique = BY_NAME[tree.technique]
-    yield _line("  final", f"{technique.name}: {technique.omega.formula} = {number(tree.operations)}")
+    summed = ", summed over filters" if tree.filters else ""
+    yield _line("  final", f"{technique.name}: {technique.omega.formula}{summed} = {number(tree.operations)}")
     yield _line("", f"[{technique.first_appeared}]")
+    yield from _filters(plan, tree)
     for name, reason in tree.lost:
         yield _line("  not", f"{name}: {reason}")
+
+
+def _filters(plan: Plan, tree: Tree) -> Iterable[str]:
+    """What Omega is the sum of: each filter's shards, expected at an edge of a group, times what one of them takes."""
+    dearest = sorted(tree.filters, key=lambda part: -part[1] * part[2])
+    for place, (where, shards, each) in enumerate(dearest[:_SHOWN]):
+        sum_ = f"{number(shards)} {'shard' if shards == 1 else 'shards'} x {number(each)} = {number(shards * each)}"
+        passing = (
+            f"where {where}, {number(100 * plan.stats.filters.get(where, Fraction(1)))} % of rows" if where else ""
+        )
+        yield _line("" if place else "  filters", f"{sum_}   {passing or 'every row'}")
+    rest = sum((shards * each for _, shards, each in dearest[_SHOWN:]), Fraction(0))
+    if rest:
+        yield _line("", f"and {len(dearest) - _SHOWN:,} more = {number(rest)}")
 
 
 def _slices(tree: Tree, unit: str) -> str:

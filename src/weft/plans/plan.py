@@ -47,6 +47,8 @@ class Tree:
     """Omega: final-aggregation operations per edge and group."""
     lost: tuple[tuple[str, str], ...]
     """The other techniques, each with the reason why it was refused or lost."""
+    filters: tuple[tuple[str | None, Fraction, Fraction], ...] = ()
+    """Where shares are known: each filter, its shards at an edge, and the operations for each. Omega is their sum."""
 
     @property
     def final_cost(self) -> Fraction:
@@ -60,7 +62,7 @@ class Tree:
 
     def _parts(self) -> tuple[object, ...]:
         numbers = (self.input_rate, self.edge_rate, self.groups, self.operations)
-        return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost)
+        return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost, self.filters)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tree) and self._parts() == other._parts()

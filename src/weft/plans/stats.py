@@ -28,7 +28,9 @@ class Stats:
 
     A type matters where subtraction would lose precision: sums of integers and decimals can use cheaper techniques
     than sums of floating-point numbers. A column whose type is not given counts as floating-point. Filters are given
-    as text, `{"price > 100": 0.2}`; a filter that is not given counts as one that every row passes.
+    as text, `{"price > 100": 0.2}`. Where none is given, plans are priced as if nobody had a filter. Where some are, a
+    filter that is not among them counts as one that every row passes, and every filter of a tree is charged for its own
+    shards and answers, so that `{"price > 100": 1}` is not the price of no filter.
     """
 
     rate: Fraction = Fraction(1)
