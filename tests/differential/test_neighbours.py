@@ -96,3 +96,12 @@ def test_a_name_that_is_a_column_and_an_alias_is_refused(df: Any) -> None:
         weft.apply(df, plan)
     results = weft.apply(df.drop("arrival"), plan)
     agree(results, plan, df.drop("arrival"), "q1")
+
+
+def test_keys_in_another_order_share_a_tree(df: Any) -> None:
+    queries = [
+        _query("one_way", "sum(query)", group_by=("a", "signature_0")),
+        _query("other_way", "sum(query)", group_by=("signature_0", "a"), having="count(*) > 2 AND a > 1"),
+    ]
+    assert len(weft.optimize(weft.Workload(queries)).trees) == 1
+    _run(df, *queries)

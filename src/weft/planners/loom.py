@@ -46,7 +46,7 @@ def entries(workload: Workload, asked: Request, time: ex.Column | None) -> list[
         for candidate in family.alone:
             query = workload[position := int(candidate.queries[0])]
             counted = (query.where,) if query.window.unit == "rows" else None
-            kin = (query.group_by, query.time or time, query.window.unit, counted)
+            kin = (frozenset(query.group_by), query.time or time, query.window.unit, counted)
             found[position] = Entry(query, kin, candidate, family.price)
     return [found[position] for position in sorted(found)]
 

@@ -1,6 +1,6 @@
 """Kin: the queries that can share a tree at all.
 
-They have the same clock (event time of one column, or row numbers) and group by the same keys.
+They have the same clock (event time of one column, or row numbers) and group by the same keys, in whatever order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def kin(workload: Workload) -> list[npt.NDArray[np.int64]]:
     keys: dict[object, int] = {}
     of_prototype = []
     for prototype in workload.prototypes:
-        key = (prototype.group_by, prototype.time or workload.time)
+        key = (frozenset(prototype.group_by), prototype.time or workload.time)
         of_prototype.append(keys.setdefault(key, len(keys)))
     # row numbers count the rows that pass a query's filter, so another filter is another clock
     clocks: dict[object, int] = {}

@@ -66,7 +66,7 @@ def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
     for tree in plan.trees:
         query = plan.workload[int(tree.queries[0])]
         clock_of = (query.window.unit, query.where if query.window.unit == "rows" else None)
-        kin.setdefault((query.group_by, query.time or plan.workload.time, clock_of), []).append(tree)
+        kin.setdefault((frozenset(query.group_by), query.time or plan.workload.time, clock_of), []).append(tree)
     return [_root(df, plan, tuple(trees), time) for trees in kin.values()]
 
 
