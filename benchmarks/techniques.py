@@ -357,7 +357,7 @@ def main(runs: int = 3, say: Callable[[str], None] = print) -> dict[str, Any]:
     }
     best = {
         function: {size: min(row[size] for row in rows.values() if size in row) for size in WINDOWS}
-        for function, rows in result["single"].items()  # type: ignore[attr-defined]
+        for function, rows in result["single"].items()
     }
     for function in ("sum", "max"):
         shown = ", ".join(f"{best[function][size]:.2f}" for size in WINDOWS)

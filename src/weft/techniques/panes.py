@@ -35,17 +35,17 @@ def slide(operator, state, partials, lo, hi, of, out):
     slices = state.cells
     begin = at = state.registers[AT]
     mask = len(slices) - 1
-    for j in range(len(lo)):
-        while at < hi[j]:
+    for j in range(len(lo) + 1):
+        end = hi[j] if j < len(lo) else begin + len(partials)
+        while at < end:
             store(operator, slices, at & mask, load(operator, partials, at - begin))
             at += 1
+        if j == len(lo):
+            break
         folded = load(operator, slices, lo[j] & mask)
         for p in range(lo[j] + 1, hi[j]):
             folded = combine(operator, folded, load(operator, slices, p & mask))
         store(operator, out, j, folded)
-    while at < begin + len(partials):
-        store(operator, slices, at & mask, load(operator, partials, at - begin))
-        at += 1
     state.registers[AT] = at
 
 

@@ -49,10 +49,13 @@ def slide(operator, state, partials, lo, hi, of, out):
     slices, answers, begins, ends = state.cells, state.answers, state.gone, state.seen
     begin = at = state.registers[AT]
     mask = len(slices) - 1
-    for j in range(len(lo)):
-        while at < hi[j]:
+    for j in range(len(lo) + 1):
+        end = hi[j] if j < len(lo) else begin + len(partials)
+        while at < end:
             store(operator, slices, at & mask, load(operator, partials, at - begin))
             at += 1
+        if j == len(lo):
+            break
         answer = load(operator, answers, of[j])
         gone, seen = begins[of[j]], ends[of[j]]
         if lo[j] >= seen:
@@ -64,9 +67,6 @@ def slide(operator, state, partials, lo, hi, of, out):
         begins[of[j]], ends[of[j]] = lo[j], hi[j]
         store(operator, answers, of[j], answer)
         store(operator, out, j, answer)
-    while at < begin + len(partials):
-        store(operator, slices, at & mask, load(operator, partials, at - begin))
-        at += 1
     state.registers[AT] = at
 
 
