@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from weft.errors import BadRequest
 from weft.queries import expressions as ex
+from weft.queries.window import Window
 from weft.queries.workload import Workload
 from weft.spark import columns
 from weft.spark.binding import Binding
@@ -53,9 +54,9 @@ def refuse(workload: Workload, empty: bool) -> None:
             taken.add(name.lower())
 
 
-def _ends(window: object) -> str:
-    unit, slide, delay = window.unit, window.slide, window.delay  # type: ignore[attr-defined]
-    end = (window.offset + window.range) % slide  # type: ignore[attr-defined]
+def _ends(window: Window) -> str:
+    unit, slide, delay = window.unit, window.slide, window.delay
+    end = (window.offset + window.range) % slide
     return f"windows of {unit} that end every {slide} from {end} on, {delay} behind"
 
 
