@@ -124,6 +124,12 @@ class Load:
         whole = -(-scaled // down) if rounded_up else scaled // down
         return whole.astype(np.int64), counts, answers * (float(self.answering) / float(self.edge_rate))
 
+    @property
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """Slices in the different windows, on average."""
+        assert self.demand is not None, "this formula needs every range"
+        return np.asarray(self.demand.ranges[0] * float(self.edge_rate), np.float64)
+
 
 def load(demand: Demand, edge_rate: Fraction, answering: Fraction = Fraction(1)) -> Load:
     """The load of one tree, for edges per tick."""

@@ -111,7 +111,7 @@ def flatfat_least(load: Load) -> Fraction:
 def flatfat_quick(load: Load) -> Fraction:
     """FlatFAT, "for quick approximate calculations": log2(P - 1) + 1 for each query."""
     counts = load.parts()[1]
-    slices = load.demand.ranges[0] * float(load.edge_rate)  # type: ignore[union-attr]
+    slices = load.lengths
     each = np.where(slices < 2, np.maximum(slices - 1, 0), np.log2(np.maximum(slices, 2) - 1) + 1)
     return Fraction(float(each @ counts))
 
@@ -141,14 +141,14 @@ def slickdeque_noninv_refined(load: Load) -> Any:
 def b_int(load: Load) -> Fraction:
     """B-INT: about one combine per slice, and log2(P) - 1 for each query's cover."""
     counts = load.parts()[1]
-    slices = load.demand.ranges[0] * float(load.edge_rate)  # type: ignore[union-attr]
+    slices = load.lengths
     return 1 + Fraction(float(np.maximum(np.log2(slices) - 1, 0) @ counts))
 
 
 def b_int_refined(load: Load) -> Fraction:
     """B-INT, its covers charged when they are due."""
     due = load.parts()[2]
-    slices = load.demand.ranges[0] * float(load.edge_rate)  # type: ignore[union-attr]
+    slices = load.lengths
     return 1 + Fraction(float(np.maximum(np.log2(slices) - 1, 0) @ due))
 
 

@@ -7,6 +7,8 @@ is at least one, and is a query's, of[j], where a technique wants to know.
     slices       0   1   2   3   4   5   6   7   8
     window j         [----------------)              lo[j] = 1, hi[j] = 5: answered once slice 4 is in
 
+Older is always combined with newer, never the other way round, so operators need not commute.
+
 The structure is a tuple of arrays and nothing else, so that it can be stored, restored (`snapshots.py`) and built again
 from the slices. Slices of different keys may follow each other
 in one structure: a window never crosses from one key to the next, what has been left behind costs nothing, and so a
@@ -78,8 +80,6 @@ class Technique:
     """Whether any window that is still kept can be asked for; otherwise windows end at the newest slice, in order."""
     one_range: bool = False
     """Whether windows have to begin in order too, as those of one query do."""
-    order_safe: bool = True
-    """Whether it combines older with newer, never the other way round."""
 
     @property
     def ordering(self) -> str:
