@@ -78,8 +78,8 @@ class _Files(caching.IndexDataCacheFile):
         """Read one, or None."""
         try:
             found, data = pickle.loads(self._path(key).read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError):
-            return None
+        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError, ValueError, IndexError):
+            return None  # torn, or of an operator that nobody here has
         return data if found == key else None
 
     def flush(self) -> None:

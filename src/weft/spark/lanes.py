@@ -131,8 +131,10 @@ class _Walk:
             series = self.partials[source]
             if series.technique.historical:
                 state = self.partials.state(source)
+            elif source in self._own:
+                state = self._own[source]
             else:
-                state = self._own[source] if source in self._own else self._own.setdefault(source, series.begin())
+                state = self._own[source] = series.begin()
             self._folded[source] = series.fold(state, self.lo, self.hi)
         return self._folded[source]
 
