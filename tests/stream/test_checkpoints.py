@@ -181,15 +181,15 @@ def test_what_a_worker_remembers_is_not_trusted(own: Any, monkeypatch: pytest.Mo
         batch = pa.RecordBatch.from_pydict(events)
         batches.append([sent.to_pandas() for sent in fold([batch])])
 
-    def answered(before: Callable[[int, Store, Any], None]) -> list[bytes]:
+    def answered(before: Callable[[int, Store, Any], None]) -> list[str]:
         store, out = Store(), []
         for number, frames in enumerate(batches):
             version, clock = store.version(), Clock(max(0, (START + number * 50 - 20) * 1_000))
 
-            def one(store: Store = store, frames: Any = frames, clock: Any = clock) -> list[bytes]:
+            def one(store: Store = store, frames: Any = frames, clock: Any = clock) -> list[str]:
                 weaving = Weaving(*made["Weaving"])
                 weaving.init(store)
-                return [data for frame in weaving.handleInputRows((0,), frames, clock) for data in frame["answers"]]
+                return [frame.to_csv() for frame in weaving.handleInputRows((0,), frames, clock)]
 
             before(number, store, one)
             store.back_to(version)

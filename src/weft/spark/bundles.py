@@ -149,6 +149,29 @@ class Buffers:
         yield pa.RecordBatch.from_arrays(columns, self.shape.names)
 
 
+def unbundled(batch: pa.RecordBatch, shape: Shape) -> pa.RecordBatch:
+    """A row for each answer, as the JVM makes them of bundles; a batch that has no lists is one already."""
+    lists = [pa.types.is_list(field.type) for field in batch.schema]
+    if not any(lists):
+        return batch
+    of_list = pc.list_parent_indices(batch.columns[lists.index(True)])
+    columns = [
+        _values_of(column, of_list) if is_list else column.take(of_list)
+        for column, is_list in zip(batch.columns, lists, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, shape.names)
+
+
+def _values_of(lists: pa.ListArray, of_list: pa.Array) -> pa.Array:
+    """The values one after the other; where a list is null, its answers have no value."""
+    values = lists.flatten()
+    if not lists.null_count:
+        return values
+    used = lists.is_valid().to_numpy(zero_copy_only=False)[of_list.to_numpy()]
+    at = np.cumsum(used) - 1
+    return values.take(pa.array(at, mask=~used))
+
+
 @dataclass(frozen=True)
 class _Run:
     """Answers of a query: for which key each list is, how long it is, and the values by value column."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -14,11 +13,10 @@ from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.spark import columns
 from weft.spark.answers import Job
-from weft.spark.bundles import packed, unpacked
 from weft.spark.roots import Root
 from weft.spark.stream.closing import closing, events_source
 from weft.spark.stream.folding import folding
-from weft.spark.stream.processor import ANSWERED, Weaving
+from weft.spark.stream.processor import Weaving
 from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
 
@@ -47,15 +45,13 @@ def weave(
         closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
     )
     blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
-    answered = blocks.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=Weaving(closings, told),
-        outputStructType=ANSWERED,
+    answered = df.sparkSession.createDataFrame([], form).toArrow().schema
+    return blocks.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=Weaving(closings, told, answered),
+        outputStructType=form,
         outputMode="append",
         timeMode="EventTime",
     )
-    schema = packed(form)
-    shape = df.sparkSession.createDataFrame([], schema).toArrow().schema
-    return unpacked(answered.mapInArrow(_opening(shape), schema), form)
 
 
 def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
@@ -98,23 +94,3 @@ def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
 def _told(what: str, shards: int) -> str:
     """What every block and every shard says about whose it is: the number of shards, and a fingerprint."""
     return f"{shards} {hashlib.sha256(what.encode()).hexdigest()[:32]}"
-
-
-def _opening(schema: pa.Schema) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that takes bundles out of their bytes; columns that a root has not are null."""
-
-    def opened(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for data in batch["answers"]:
-                with pa.ipc.open_stream(data.as_buffer()) as reader:
-                    for answers in reader:
-                        yield _widened(answers, schema)
-
-    return opened
-
-
-def _widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    names = batch.schema.names
-    return pa.RecordBatch.from_arrays(
-        [batch[f.name] if f.name in names else pa.nulls(batch.num_rows, f.type) for f in schema], schema.names
-    )

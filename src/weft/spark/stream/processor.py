@@ -16,20 +16,18 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from weft.errors import RunFailed
+from weft.spark.bundles import unbundled
 from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
 from weft.techniques.windows import ALWAYS
 
-ANSWERED = "root int, answers binary"
-"""What comes out: Arrow batches of bundles, as bytes."""
-
 
 class Weaving(StatefulProcessor):
     """Keeps the partials of shards and answers the windows that fall due."""
 
-    def __init__(self, closings: tuple[Closing, ...], told: str) -> None:
-        self._closings, self._told = closings, told
+    def __init__(self, closings: tuple[Closing, ...], told: str, answered: pa.Schema) -> None:
+        self._closings, self._told, self._answered = closings, told, answered
 
     def init(self, handle: Any) -> None:
         """Called by Spark: the state variables."""
@@ -78,7 +76,7 @@ class Weaving(StatefulProcessor):
                 last = shard.last(root)
                 for batch, kept in closed(what, shard.whole(root), after, upto, last):
                     if batch is not None and batch.num_rows:
-                        yield _framed(root, batch)
+                        yield _framed(unbundled(batch, what.job.shape), self._answered)
                     last = kept
                 shard.remember(root, last)
             head.upto = upto
@@ -118,8 +116,15 @@ class Weaving(StatefulProcessor):
             head.timer = wanted
 
 
-def _framed(root: int, batch: pa.RecordBatch) -> pd.DataFrame:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return pd.DataFrame({"root": [root], "answers": [sink.getvalue().to_pybytes()]})
+def _framed(answers: pa.RecordBatch, schema: pa.Schema) -> pd.DataFrame:
+    """Answers for pandas to hand on, as Arrow has them: nothing converts a value; columns not there are null."""
+    names, count = answers.schema.names, answers.num_rows
+    return pd.DataFrame(
+        {
+            field.name: pd.arrays.ArrowExtensionArray(
+                pa.chunked_array([answers[field.name] if field.name in names else pa.nulls(count, field.type)])
+            )
+            for field in schema
+        },
+        copy=False,
+    )
