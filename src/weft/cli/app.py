@@ -37,6 +37,14 @@ Price = Annotated[
     str | None,
     typer.Option(help="How operations are counted: operations, quick or refined.", show_default="operations"),
 ]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Distinct values of what is grouped by: one number, or 'symbol, venue = 9000' and more, and then queries "
+        "with different GROUP BYs may share.",
+        show_default="1000, or what weft run measures",
+    ),
+]
 Option = Annotated[
     list[str] | None,
     typer.Option(
@@ -80,7 +88,7 @@ def weft_(
 def _explain(
     queries: Queries,
     rate: Annotated[float, typer.Option(help="Rows per second of the stream.")] = 5000,
-    keys: Annotated[int, typer.Option(help="Distinct values of what is grouped by.")] = 1000,
+    keys: Keys = None,
     types: Annotated[
         str | None,
         typer.Option(help="Spark types of columns, as price=double,volume=bigint. Exact ones allow more techniques."),
@@ -122,10 +130,11 @@ def _explain(
         weft explain examples/queries.sql --compare
         weft explain examples/queries.sql --savings --json
     """
+    from weft.cli import planning
     from weft.cli.explain import Request, explain
     from weft.cli.planning import pairs, shares
 
-    stats = weft.Stats(rate, keys, pairs(types, "--types"), shares(filters or []))
+    stats = weft.Stats(rate, planning.keys(keys or ["1000"]), pairs(types, "--types"), shares(filters or []))
     choices = _choices(planner, technique, slicing, price, option)
     explain(Request(queries, stats, choices, compare, savings, as_json, html))
 
@@ -155,9 +164,7 @@ def _run(
         Path | None, typer.Option(help="A plan that weft explain --json made of these queries.", show_default=False)
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Rows per second of event time.", show_default="measured")] = None,
-    keys: Annotated[
-        int | None, typer.Option(help="Distinct values of what is grouped by.", show_default="measured, roughly")
-    ] = None,
+    keys: Keys = None,
     output: Annotated[
         str, typer.Option(help="long: all answers in one table. views: a folder per query, in its own columns.")
     ] = "long",
@@ -174,6 +181,7 @@ def _run(
     Example:
         weft run examples/queries.sql --from events/ --to answers/ --check 5
     """
+    from weft.cli import planning
     from weft.cli.planning import pairs, settings
     from weft.cli.run import Request, run
 
@@ -188,7 +196,7 @@ def _run(
             plan,
             _choices(planner, technique, slicing, price, option),
             rate,
-            keys,
+            planning.keys(keys) if keys else None,
             output,
             check,
             mode,

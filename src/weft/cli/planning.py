@@ -84,6 +84,33 @@ def shares(given: list[str]) -> dict[str, float]:
     return found
 
 
+def keys(given: list[str]) -> int | dict[str, int]:
+    """How many keys there are, from `--keys 1000` or any number of `--keys "symbol, venue = 9000"`.
+
+    >>> keys(["1000"]), keys(["symbol = 1000", "symbol, venue = 9000"])
+    (1000, {'symbol': 1000, 'symbol, venue': 9000})
+    """
+    found: dict[str, int] = {}
+    for entry in given:
+        names, equals, count = entry.rpartition("=")
+        if not re.fullmatch(r"\s*-?\d{1,18}\s*", count) or bool(equals) != bool(names.strip()):
+            raise BadRequest(
+                f"'{entry}' does not end in a number of keys",
+                field="--keys",
+                remedy="Write --keys 1000, or --keys 'symbol, venue = 9000'",
+            )
+        if not equals and len(given) > 1:
+            raise BadRequest(
+                "one number for every GROUP BY, and others for some",
+                field="--keys",
+                remedy="Give one number, or name what each is of, as --keys symbol=1000",
+            )
+        if not equals:
+            return int(count)
+        found[names.strip()] = int(count)
+    return found
+
+
 def saved(path: Path, workload: weft.Workload | None = None, queries: Path | None = None) -> weft.Plan:
     """A plan from a file; with a workload, it has to be a plan of just that."""
     try:

@@ -62,12 +62,14 @@ class WindowOf:
 
 @dataclass(frozen=True)
 class Lane:
-    """The windows of one filter (None: every row), and the technique of their tree."""
+    """The windows of one filter (None: every row) and one set of keys, and the technique of their tree."""
 
     filter: tuple[int, int] | None
     """The signature column and bit of the filter."""
     technique: str
     windows: tuple[WindowOf, ...]
+    keys: int | None = None
+    """The number of the set of keys that its queries group by, where the slices are those of several."""
 
     @property
     def longest(self) -> int:
@@ -83,10 +85,9 @@ class _Partials:
         self._piece, self._lane, self._sources = piece, lane, sources
         self._chosen: npt.NDArray[np.int64] | None = None
         self.bounds = piece.bounds
-        if lane.filter is not None:
-            column, bit = lane.filter
-            signature = piece.rows[f"signature_{column}"].to_numpy()
-            self._chosen = np.flatnonzero((signature >> bit) & 1)
+        mine = _of_lane(lane, piece)
+        if mine is not None:
+            self._chosen = np.flatnonzero(mine)
             self.bounds = np.searchsorted(self._chosen, piece.bounds)
             starts = starts[self._chosen]
         self.starts = np.ascontiguousarray(starts)
@@ -111,6 +112,18 @@ class _Partials:
         if source not in self._shared:
             self._shared[source] = self[source].begin()
         return self._shared[source]
+
+
+def _of_lane(lane: Lane, piece: Piece) -> npt.NDArray[Any] | None:
+    """Which rows of a piece a lane reads; None where it reads all."""
+    mine = None
+    if lane.filter is not None:
+        column, bit = lane.filter
+        mine = (piece.rows[f"signature_{column}"].to_numpy() >> bit) & 1
+    if lane.keys is not None:
+        keyed = piece.rows["keys"].to_numpy() == lane.keys
+        mine = keyed if mine is None else mine & keyed
+    return mine
 
 
 class _Walk:
