@@ -63,7 +63,7 @@ def seconds(job: Callable[[], object]) -> float:
 
 
 def best_of(jobs: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
-    """The quickest of each job's times, taken in turns: whatever disturbs a loop that never waits only slows it down."""
+    """The quickest of each job's times, taken in turns: what disturbs a loop that never waits only slows it down."""
     samples: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(runs):
         for name, job in jobs.items():
