@@ -13,6 +13,8 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     blocks.py     the retained partials of some keys: sent, kept, merged, expired
     closing.py    which windows are due, and what is late
     keeping.py    what a shard has in the state store, and in memory
+    tally.py      what a shard has counted
+    observing.py  what a micro-batch did
     processor.py  the stateful operator
 """
 

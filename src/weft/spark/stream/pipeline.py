@@ -16,6 +16,7 @@ from weft.spark.answers import Job
 from weft.spark.roots import Root
 from weft.spark.stream.closing import closing, events_source
 from weft.spark.stream.folding import folding
+from weft.spark.stream.observing import observed, with_reports
 from weft.spark.stream.processor import Weaving
 from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
@@ -45,13 +46,15 @@ def weave(
         closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
     )
     blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
-    answered = df.sparkSession.createDataFrame([], form).toArrow().schema
-    return blocks.groupBy("shard").transformWithStateInPandas(
+    reporting = with_reports(form)
+    answered = df.sparkSession.createDataFrame([], reporting).toArrow().schema
+    rows = blocks.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=Weaving(closings, told, answered),
-        outputStructType=form,
+        outputStructType=reporting,
         outputMode="append",
         timeMode="EventTime",
     )
+    return observed(rows)
 
 
 def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:

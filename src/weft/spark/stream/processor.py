@@ -20,6 +20,8 @@ from weft.spark.bundles import unbundled
 from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
+from weft.spark.stream.observing import report
+from weft.spark.stream.tally import Tally
 from weft.techniques.windows import ALWAYS
 
 
@@ -33,6 +35,7 @@ class Weaving(StatefulProcessor):
         """Called by Spark: the state variables."""
         self._handle = handle
         self._head = handle.getValueState("head", "value binary")
+        self._tally = handle.getValueState("tally", "value binary")
         self._store = handle.getMapState("blocks", "id bigint", "value binary")
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
@@ -59,9 +62,11 @@ class Weaving(StatefulProcessor):
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
         after = ALWAYS if head.upto is None else head.upto
         head.ahead += ahead
+        tally, late_before = self._counts(), head.late
         for root, blocks in arrived.items():
             what = self._closings[root]
             block = together(blocks, what.layout, what.job.ansi)
+            tally.arrived(root, block)
             if head.upto is not None:
                 missed, by_query = late(what, block, after)
                 head.late += missed
@@ -76,6 +81,7 @@ class Weaving(StatefulProcessor):
                 last = shard.last(root)
                 for batch, kept in closed(what, shard.whole(root), after, upto, last):
                     if batch is not None and batch.num_rows:
+                        tally.answered(root, batch)
                         yield _framed(unbundled(batch, what.job.shape), self._answered)
                     last = kept
                 shard.remember(root, last)
@@ -84,12 +90,18 @@ class Weaving(StatefulProcessor):
         self._set_timer(head, watermark)
         shard.leave()
         self._head.update((head.to_bytes(),))
+        self._tally.update((tally.to_bytes(),))
+        yield _framed(report(tally, head, head.late - late_before, ahead), self._answered)
 
     def _shard(self) -> Shard:
         value = self._head.get()
         head = Head(self._told) if value is None else Head.from_bytes(bytes(value[0]))
         self._check(head.told)
         return Shard(head, self._store, self._closings)
+
+    def _counts(self) -> Tally:
+        value = self._tally.get()
+        return Tally(self._closings, None if value is None else bytes(value[0]))
 
     def _check(self, told: str) -> None:
         if told == self._told:
