@@ -181,11 +181,11 @@ def test_ctrl_c_stops_it(tmp_path: Path) -> None:
 
 def test_the_table_shows_the_last_micro_batches() -> None:
     at = datetime(2025, 1, 2, 8, tzinfo=UTC)
-    batch = MicroBatch("id", 7, at, 1.25, 50_000, 40_000.0, 49_999, 1_234, 5, 1, at, 600, 72_000, 90_000, True)
+    batch = MicroBatch("id", 7, at, 1.25, 50_000, 49_999, 1_234, 5, 1, at, 600, 72_000, 90_000, True)
     shown = io.StringIO()
     Console(file=shown, width=160).print(live.table([batch], 3, [100_000, 2_000]))
     text = shown.getvalue()
-    for part in ("1,234", "50,000", "72.0 kB", "3 queries", "100,000 rows in", "2,000 answers out", "Ctrl-C"):
+    for part in ("1,234", "50,000", "40,000", "72.0 kB", "3 queries", "100,000 rows in", "2,000 answers out", "Ctrl-C"):
         assert part in text
     assert batch.lag == 0
     assert batch.bytes_per_partial == 120

@@ -231,6 +231,47 @@ def _view(
     view(results, plan, query, limit)
 
 
+@app.command("state")
+@told
+def _state(
+    checkpoint: opt.OfStream,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Shards and queries to show.")] = 20,
+    conf: opt.Conf = None,
+) -> None:
+    """Show what a stream's checkpoint holds: shards, blocks, partials, bytes, what was late, and each query's counts.
+
+    \b
+    Example:
+        weft state checkpoint/
+    """
+    from weft.cli.planning import settings
+    from weft.cli.state import show
+
+    show(checkpoint, as_json, limit, settings(conf or []))
+
+
+@app.command("top")
+@told
+def _top(
+    checkpoint: opt.OfStream,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5.0,
+    times: Annotated[int | None, typer.Option(min=1, help="Looks.", show_default="until Ctrl-C")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Shards and queries to show.")] = 20,
+    conf: opt.Conf = None,
+) -> None:
+    """Watch a stream through its checkpoint, from outside: what weft state shows, with rates.
+
+    \b
+    Example:
+        weft top checkpoint/ --every 2
+    """
+    from weft.cli.planning import settings
+    from weft.cli.state import top
+
+    top(checkpoint, every, times, limit, settings(conf or []))
+
+
 @app.command("demo")
 @told
 def _demo(

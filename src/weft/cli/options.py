@@ -33,6 +33,7 @@ Option = Annotated[
         show_default=False,
     ),
 ]
+OfStream = Annotated[str, typer.Argument(help="The checkpoint folder of a stream.", show_default=False)]
 Master = Annotated[str | None, typer.Option(help="Spark's master.", show_default="local[*]")]
 Conf = Annotated[
     list[str] | None, typer.Option(help="A setting of Spark, key=value. May be repeated.", show_default=False)

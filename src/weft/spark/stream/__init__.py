@@ -15,6 +15,7 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     keeping.py    what a shard has in the state store, and in memory
     tally.py      what a shard has counted
     observing.py  what a micro-batch did
+    state.py      what a checkpoint holds, read from outside
     processor.py  the stateful operator
 """
 

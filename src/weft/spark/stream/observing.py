@@ -40,7 +40,6 @@ class MicroBatch:
     seconds: float
     rows: int
     """Rows that came from the source."""
-    rows_per_second: float
     events: int
     """Events taken in, once for each set of group keys that has a query for them."""
     answers: int
@@ -59,6 +58,11 @@ class MicroBatch:
 
     ran: bool
     """Whether there was a micro-batch at all: Spark reports of a waiting stream too."""
+
+    @property
+    def rows_per_second(self) -> float:
+        """How fast it was."""
+        return self.rows / self.seconds if self.seconds else 0.0
 
     @property
     def lag(self) -> float | None:
@@ -92,7 +96,6 @@ def micro_batch(progress: Mapping[str, Any]) -> MicroBatch | None:
         at=_instant(progress["timestamp"]),
         seconds=int(progress["durationMs"].get("triggerExecution", 0)) / 1000,
         rows=int(progress["numInputRows"]),
-        rows_per_second=float(progress["processedRowsPerSecond"] or 0),
         watermark=None if watermark is None or watermark.startswith("1970-01-01") else _instant(watermark),
         ran="addBatch" in progress["durationMs"],
         store_bytes=sum(int(operator["memoryUsedBytes"]) for operator in operators),
@@ -100,8 +103,8 @@ def micro_batch(progress: Mapping[str, Any]) -> MicroBatch | None:
     )
 
 
-class Listener(StreamingQueryListener):
-    """Hands every micro-batch of every stream of Weft's to a function: `spark.streams.addListener(Listener(print))`."""
+class StreamListener(StreamingQueryListener):
+    """Hands each micro-batch of Weft's streams to a function: `spark.streams.addListener(StreamListener(print))`."""
 
     def __init__(self, tell: Callable[[MicroBatch], None]) -> None:
         self._tell = tell

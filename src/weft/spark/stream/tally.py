@@ -25,13 +25,19 @@ class Tally:
 
     def __init__(self, closings: Sequence[Closing], data: bytes | None) -> None:
         self._closings = closings
-        self.events, self.answers = ([np.zeros(len(c.job.shape.ids), np.int64) for c in closings] for _ in range(2))
+        self._numbers = [_numbers(what) for what in closings]
+        ids = [pa.array(what.job.shape.ids, pa.string()) for what in closings]
+        # the root as a whole stands last, without a name
+        self._names = [
+            pa.concat_arrays([every.take(mine), _NONE]) for every, mine in zip(ids, self._numbers, strict=True)
+        ]
+        self.events, self.answers = ([np.zeros(len(names), np.int64) for names in self._names] for _ in range(2))
         if data is None:
             return
         before = read(data)
-        for root, what in enumerate(closings):
+        for root, names in enumerate(self._names):
             mine = before.filter(pc.equal(before["root"], root))
-            at = pc.index_in(mine["query"], pa.array(what.job.shape.ids, pa.string()))
+            at = pc.index_in(mine["query"], names)
             known = at.is_valid().to_numpy(zero_copy_only=False)
             for name, counts in (("events", self.events), ("answers", self.answers)):
                 counts[root][numbers(at)[known]] = mine[name].to_numpy()[known]
@@ -45,7 +51,9 @@ class Tally:
             if each.lane.filter is not None:
                 column, bit = each.lane.filter
                 passed = events[(block.rows[f"signature_{column}"].to_numpy() >> bit) & 1 == 1]
-            self.events[root][[number for window in each.lane.windows for number, _ in window.queries]] += passed.sum()
+            asked = [number for window in each.lane.windows for number, _ in window.queries]
+            self.events[root][np.searchsorted(self._numbers[root], asked)] += passed.sum()
+        self.events[root][-1] += events.sum()
         return int(events.sum())
 
     def answered(self, root: int, batch: pa.RecordBatch) -> int:
@@ -56,16 +64,15 @@ class Tally:
         names = batch["query"].dictionary_encode()
         each = pc.list_value_length(batch["window_end"]).to_numpy(zero_copy_only=False)
         counts = np.bincount(names.indices.to_numpy(), weights=each, minlength=len(names.dictionary)).astype(np.int64)
-        at = pc.index_in(names.dictionary, pa.array(self._closings[root].job.shape.ids, pa.string()))
-        self.answers[root][at.to_numpy()] += counts
+        self.answers[root][pc.index_in(names.dictionary, self._names[root]).to_numpy()] += counts
+        self.answers[root][-1] += each.sum()
         return int(each.sum())
 
     def to_bytes(self) -> bytes:
-        """As an Arrow stream of a row for each query."""
-        ids = [what.job.shape.ids for what in self._closings]
+        """As an Arrow stream of a row for each query, and one without a query's name for each root as a whole."""
         table = {
-            "root": np.repeat(np.arange(len(ids), dtype=np.int32), list(map(len, ids))),
-            "query": pa.array([name for some in ids for name in some], pa.string()),
+            "root": np.repeat(np.arange(len(self._names), dtype=np.int32), list(map(len, self._names))),
+            "query": pa.concat_arrays(self._names),
             "events": np.concatenate(self.events),
             "answers": np.concatenate(self.answers),
         }
@@ -75,8 +82,17 @@ class Tally:
         return bytes(sink.getvalue())
 
 
+def _numbers(what: Closing) -> Counts:
+    """A root's queries, by number, in order."""
+    asked = {number for each in what.lanes for window in each.lane.windows for number, _ in window.queries}
+    return np.array(sorted(asked), np.int64)
+
+
+_NONE = pa.nulls(1, pa.string())
+
+
 def read(data: bytes) -> pa.RecordBatch:
-    """The counts of a shard: root, query, events, answers."""
+    """The counts of a shard: root, query (null: the root as a whole), events, answers."""
     try:
         return pa.ipc.open_stream(pa.py_buffer(data)).read_next_batch()
     except (pa.ArrowInvalid, StopIteration) as error:
