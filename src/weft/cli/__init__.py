@@ -5,7 +5,7 @@ outermost room, and the only one that starts a Spark session of its own.
 
     app.py        the program, its verbs, its version
     options.py    what verbs may be given
-    explain.py    run.py    stream.py    view.py    demo.py    bench.py      a verb each
+    explain.py    run.py    stream.py    view.py    state.py    demo.py    bench.py      a verb each
     planning.py   queries and stats to a plan, by options
     session.py    the Spark session: the one that is active, or one of our own
     events.py     a folder of events to a DataFrame; what can be measured of it

@@ -1,8 +1,12 @@
 """Observing: what a micro-batch did, in one value, from the progress that Spark reports of it.
 
-The stateful operator's last row for each shard says what the shard took in and what it retains; Spark adds those rows
-up as they pass (`DataFrame.observe`), and hands the sums to whoever asks for a query's progress. So nothing is read
-again, and it works over Spark Connect as well. For each query by itself, read the state (`state.py`).
+    query   key   window_start ...   __weft_report
+    high    AAPL  8:00               null
+                                     120 3000 0 0 450 36000     answers, events, late, ahead, partials, bytes
+
+After a shard's answers, the stateful operator sends a row that is none: its report. Spark adds the reports up as they
+pass (`DataFrame.observe`) and hands the sums to whoever asks for a query's progress; then they are taken out. So
+nothing is read again, and it works over Spark Connect as well. For each query by itself, read the state (`state.py`).
 """
 
 from __future__ import annotations
@@ -13,19 +17,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
+from weft.spark.stream.keeping import Head
+from weft.spark.stream.tally import Tally
+
 _NAME = "weft_"
-_SUMS = {
-    "answers": "counted",
-    "events": "events",
-    "late": "late",
-    "ahead": "ahead",
-    "partials": "partials",
-    "state_bytes": "bytes",
-}
+_REPORT = "__weft_report"
+_SUMS = ("answers", "events", "late", "ahead", "partials", "state_bytes")
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,24 @@ class MicroBatch:
         return self.state_bytes / self.partials if self.partials else None
 
 
-def observed(answered: DataFrame) -> DataFrame:
-    """The operator's rows, with their sums observed."""
-    sums = [F.sum(column).alias(name) for name, column in _SUMS.items()]
-    return answered.observe(f"{_NAME}{uuid.uuid4().hex[:8]}", *sums)
+def with_reports(form: T.StructType) -> T.StructType:
+    """What the operator sends, for answers of this form."""
+    return T.StructType([*form.fields, T.StructField(_REPORT, T.StringType())])
+
+
+def report(tally: Tally, head: Head, late: int, ahead: int) -> pa.RecordBatch:
+    """A shard's row that is no answer: what this micro-batch brought, and what is retained after it."""
+    held = sum(entry.rows for entry in head.entries), sum(entry.bytes for entry in head.entries)
+    said = " ".join(map(str, (tally.given, tally.taken, late, ahead, *held)))
+    return pa.RecordBatch.from_pydict({_REPORT: pa.array([said])})
+
+
+def observed(rows: DataFrame) -> DataFrame:
+    """The answers among the operator's rows, with the sums of the reports observed."""
+    told = F.split(F.col(_REPORT), " ")
+    sums = [F.sum(F.get(told, F.lit(at)).cast("bigint")).alias(name) for at, name in enumerate(_SUMS)]
+    rows = rows.observe(f"{_NAME}{uuid.uuid4().hex[:8]}", *sums)
+    return rows.where(F.col(_REPORT).isNull()).drop(_REPORT)
 
 
 def micro_batch(progress: Mapping[str, Any]) -> MicroBatch | None:

@@ -25,6 +25,7 @@ class Tally:
 
     def __init__(self, closings: Sequence[Closing], data: bytes | None) -> None:
         self._closings = closings
+        self.taken, self.given = 0, 0  # in this micro-batch
         self._numbers = [_numbers(what) for what in closings]
         ids = [pa.array(what.job.shape.ids, pa.string()) for what in closings]
         # the root as a whole stands last, without a name
@@ -42,8 +43,8 @@ class Tally:
             for name, counts in (("events", self.events), ("answers", self.answers)):
                 counts[root][numbers(at)[known]] = mine[name].to_numpy()[known]
 
-    def arrived(self, root: int, block: Block) -> int:
-        """Count the events behind some new partials, for each query that they pass; how many there are."""
+    def arrived(self, root: int, block: Block) -> None:
+        """Count the events behind some new partials, for each query that they pass."""
         what = self._closings[root]
         events = numbers(block.rows[f"partial_{what.events}"])
         for each in what.lanes:
@@ -54,19 +55,20 @@ class Tally:
             asked = [number for window in each.lane.windows for number, _ in window.queries]
             self.events[root][np.searchsorted(self._numbers[root], asked)] += passed.sum()
         self.events[root][-1] += events.sum()
-        return int(events.sum())
+        self.taken += int(events.sum())
 
-    def answered(self, root: int, batch: pa.RecordBatch) -> int:
-        """Count the answers in a batch, for their queries; how many there are. A wide row is one of each query."""
+    def answered(self, root: int, batch: pa.RecordBatch) -> None:
+        """Count the answers in a batch of bundles, for their queries. A wide row is one of each query."""
         if "query" not in batch.schema.names:
             self.answers[root] += batch.num_rows
-            return int(batch.num_rows)
+            self.given += batch.num_rows
+            return
         names = batch["query"].dictionary_encode()
         each = pc.list_value_length(batch["window_end"]).to_numpy(zero_copy_only=False)
         counts = np.bincount(names.indices.to_numpy(), weights=each, minlength=len(names.dictionary)).astype(np.int64)
         self.answers[root][pc.index_in(names.dictionary, self._names[root]).to_numpy()] += counts
         self.answers[root][-1] += each.sum()
-        return int(each.sum())
+        self.given += int(each.sum())
 
     def to_bytes(self) -> bytes:
         """As an Arrow stream of a row for each query, and one without a query's name for each root as a whole."""
