@@ -137,6 +137,8 @@ def test_what_is_wrong_with_a_stream_is_told_before_it_starts(
     assert "--mode: it is for batches" in told(events, out, "--mode", "overwrite")
     assert "--trigger" in told(events, out, "--trigger", "now")
     assert "--watermark" in told(events, out, "--watermark", "soon")
+    assert "--late: '" in told(events, out, "--late", events / "late")
+    assert "holds something already" in told(events, out, "--late", full)
     assert "no key=value" in told(events, out, "--from-option", "subscribe")
     assert "time: there is no column 'ts'. The stream has timestamp, value" in told("rate", out)
     assert "spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:" in told("kafka", out, *kafka, *columns)

@@ -67,6 +67,12 @@ Future = Annotated[
         show_default="1 day",
     ),
 ]
+Late = Annotated[
+    str | None,
+    typer.Option(
+        help="Stream: a folder that keeps what came too late, or from too far ahead.", show_default="counted only"
+    ),
+]
 Emit = Annotated[
     str | None,
     typer.Option(

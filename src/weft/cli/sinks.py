@@ -10,7 +10,7 @@ Into memory or through a function of one's own (`foreachBatch`): `weft.apply` in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 import weft
 from weft.cli import answers, sources
 from weft.cli.events import FORMATS, is_local, local
-from weft.cli.stream import CONSOLE, KAFKA
+from weft.cli.stream import CONSOLE, KAFKA, RATE
 from weft.errors import BadRequest
 from weft.queries.expressions import quoted
 
@@ -48,6 +48,18 @@ def check(to: str, source: str, format: str | None, options: Mapping[str, str], 
             field="--to",
             remedy="Give an empty folder, or the --checkpoint that wrote it",
         )
+
+
+def check_aside(late: str, others: Iterable[str], begun: bool) -> None:
+    """Refuse a side folder that is another one, or that another stream may have written to."""
+    if not is_local(late):
+        return
+    for other in others:
+        if is_local(other) and other not in (KAFKA, RATE, CONSOLE):
+            answers.apart(late, other, "--late")
+    folder = local(late)
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not begun)):
+        raise BadRequest(f"'{late}' holds something already", field="--late", remedy="Give an empty folder")
 
 
 def writer(results: DataFrame, to: str, format: str | None, options: Mapping[str, str]) -> Any:

@@ -41,6 +41,7 @@ class Options:
     trigger: str | None
     watermark: str | None
     future: str | None
+    late: str | None
     emit: str | None
     empty: bool
     schema: str | None
@@ -77,6 +78,8 @@ def run(asked: Request, own: Options) -> None:
 
     sources.check(asked.source, own.from_option, own.schema, asked.format)
     sinks.check(asked.to, asked.source, own.to_format, own.to_option, checkpoints.has_run(checkpoint))
+    if own.late is not None:
+        sinks.check_aside(own.late, (asked.source, asked.to, checkpoint), checkpoints.has_run(checkpoint))
     with session(asked.master, asked.conf, _usual(before)) as running:
         spark = running.spark if running.tasks is not None else _sibling(running.spark, before)
         columns = sources.columns(spark, asked.source, own.schema or (before.schema if before else None), asked.format)
@@ -90,6 +93,7 @@ def run(asked: Request, own: Options) -> None:
             time=asked.time,
             watermark=own.watermark,
             future=own.future or "1 day",
+            late=own.late,
             output=asked.output,
             emit=own.emit or "final",
             empty=own.empty,
