@@ -23,6 +23,7 @@ from weft.cli.events import FORMATS, is_local, local
 from weft.cli.stream import CONSOLE, KAFKA, RATE
 from weft.errors import BadRequest
 from weft.queries.expressions import quoted
+from weft.spark.clock import WHOLE
 
 
 def check(to: str, source: str, format: str | None, options: Mapping[str, str], begun: bool) -> None:
@@ -66,10 +67,10 @@ def writer(results: DataFrame, to: str, format: str | None, options: Mapping[str
     """Spark's writer of the answers."""
     if to == KAFKA:
         results = _records(results)
-    made = results.writeStream.outputMode("append").options(**options)
     if to in (KAFKA, CONSOLE):
-        return made.format(to)
-    return made.format(format or "parquet").option("path", to)
+        return results.writeStream.options(**options).format(to)
+    usual = WHOLE if format == "json" else {}
+    return results.writeStream.options(**{**usual, **options}).format(format or "parquet").option("path", to)
 
 
 def remember(plan: weft.Plan, to: str, format: str | None, output: str) -> None:
@@ -88,5 +89,5 @@ def _records(results: DataFrame) -> DataFrame:
         key = F.col("query")
     else:
         groups = every[: results.columns.index("window_end")]
-        key = F.to_json(F.struct(*groups)) if groups else F.lit(None).cast("string")
-    return results.select(key.alias("key"), F.to_json(F.struct(*every)).alias("value"))
+        key = F.to_json(F.struct(*groups), WHOLE) if groups else F.lit(None).cast("string")
+    return results.select(key.alias("key"), F.to_json(F.struct(*every), WHOLE).alias("value"))

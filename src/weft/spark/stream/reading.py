@@ -48,7 +48,7 @@ def read(
     `future` is how many microseconds an event may be ahead of the micro-batch's own time. Without a `watermark` the
     stream has one already. With `aside`, events that are too far ahead come along as they are.
     """
-    whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns)))
+    whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns)), clock.WHOLE)
     df = _timed(df, roots[0], watermark, future)
     roots = [replace(r, filters=replace(r.filters, name=f"__weft_{n}_signature")) for n, r in enumerate(roots)]
     marks = {
