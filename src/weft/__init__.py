@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from weft.queries.window import Window
     from weft.queries.workload import Workload
     from weft.spark import apply, native, view
+    from weft.spark.stream.observing import StreamListener, micro_batch
+    from weft.spark.stream.state import state
 
 __version__ = "0.1.0"
 
@@ -36,6 +38,7 @@ _HOMES = {
     "Query": "weft.queries.query",
     "RunFailed": "weft.errors",
     "Stats": "weft.plans",
+    "StreamListener": "weft.spark.stream.observing",
     "Tree": "weft.plans",
     "Weaver": "weft.planners.weaver",
     "WeftError": "weft.errors",
@@ -44,9 +47,11 @@ _HOMES = {
     "apply": "weft.spark",
     "compare": "weft.planners.compare",
     "diff": "weft.plans.diff",
+    "micro_batch": "weft.spark.stream.observing",
     "native": "weft.spark",
     "optimize": "weft.planners",
     "savings": "weft.planners.savings",
+    "state": "weft.spark.stream.state",
     "view": "weft.spark",
     "what_if": "weft.planners.what_if",
 }
@@ -58,6 +63,7 @@ __all__ = [
     "Query",
     "RunFailed",
     "Stats",
+    "StreamListener",
     "Tree",
     "Weaver",
     "WeftError",
@@ -66,9 +72,11 @@ __all__ = [
     "apply",
     "compare",
     "diff",
+    "micro_batch",
     "native",
     "optimize",
     "savings",
+    "state",
     "view",
     "what_if",
 ]

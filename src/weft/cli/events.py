@@ -19,6 +19,7 @@ from weft.spark import clock, columns
 from weft.spark.binding import first_line
 
 FORMATS = ("parquet", "csv", "json", "orc")
+READING = {"csv": {"header": "true", "inferSchema": "true"}, "json": {"inferTimestamp": "true"}}
 _ENDINGS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
 _PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
 
@@ -30,15 +31,19 @@ def read(spark: SparkSession, path: str, format: str | None, types: Mapping[str,
         raise BadRequest(f"'{format}' is no format", field="--format", remedy=f"Use one of {', '.join(FORMATS)}")
     if is_local(path) and not local(path).exists():
         raise BadRequest(f"there is nothing at '{path}'", field="--from", remedy="Check the path")
-    options = {"csv": {"header": "true", "inferSchema": "true"}, "json": {"inferTimestamp": "true"}}
     try:
-        df = spark.read.options(**options.get(format, {})).format(format).load(path)
+        df = spark.read.options(**READING.get(format, {})).format(format).load(path)
     except AnalysisException as error:
         raise BadRequest(
             f"Spark cannot read '{path}' as {format} ({first_line(error)})",
             field="--from",
             remedy="Check the path and --format",
         ) from None
+    return cast(df, types)
+
+
+def cast(df: DataFrame, types: Mapping[str, str]) -> DataFrame:
+    """The rows with some columns cast to other types."""
     for name, type_ in types.items():
         if name.lower() not in {column.lower() for column in df.columns}:
             raise BadRequest(

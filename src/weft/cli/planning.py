@@ -28,13 +28,13 @@ def pairs(given: str | None, option: str) -> dict[str, str]:
     return found
 
 
-def settings(given: list[str]) -> dict[str, str]:
-    """Spark's settings from any number of `--conf key=value`."""
+def settings(given: list[str], option: str = "--conf", example: str = "spark.driver.memory=4g") -> dict[str, str]:
+    """Spark's settings from any number of `--conf key=value`, or the options of a source."""
     found = {}
     for entry in given:
         key, equals, value = entry.partition("=")
         if not equals or not key.strip():
-            raise BadRequest(f"'{entry}' is no key=value", field="--conf", remedy="Write --conf spark.driver.memory=4g")
+            raise BadRequest(f"'{entry}' is no key=value", field=option, remedy=f"Write {option} {example}")
         found[key.strip()] = value.strip()
     return found
 

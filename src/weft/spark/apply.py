@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -36,6 +37,7 @@ def apply(
     time: str | None = None,
     watermark: str | timedelta | None = None,
     future: str | timedelta = "1 day",
+    late: str | Path | None = None,
     output: str = "long",
     emit: str = "final",
     empty: bool = False,
@@ -49,13 +51,15 @@ def apply(
     `time` names the event-time column for queries that do not name one themselves. On a stream, `watermark` is how late
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
-    none for Spark's `withWatermark`.
+    none for Spark's `withWatermark`. In the folder `late` a stream keeps what came too late or from too far ahead.
     """
     if not isinstance(plan, Plan):
         raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
+    if late is not None and not df.isStreaming:
+        raise BadRequest("nothing is late in a batch", field="late", remedy="Leave it out")
     emission = _emission(plan, output, emit, empty)
     if output == "wide":
         plan = replace(plan, feed="slices")  # one pass, so that all of a row's answers meet
@@ -79,7 +83,7 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        parts = [weave(df, plan, found, made, whole, delay, ahead)]
+        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late))]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)
@@ -136,6 +140,13 @@ def _lateness(df: DataFrame, watermark: str | timedelta | None) -> int | None:
             raise BadRequest("the stream has a watermark already", field="watermark", remedy="Leave one of the two out")
         return None
     return _micros("10 minutes" if watermark is None else watermark, "watermark")
+
+
+def _folder(late: str | Path | None) -> str | None:
+    """The side folder, so that any worker finds it."""
+    if late is None or "://" in str(late) or str(late).startswith("file:"):
+        return None if late is None else str(late)
+    return str(Path(late).absolute())
 
 
 def _micros(duration: str | timedelta, field: str) -> int:

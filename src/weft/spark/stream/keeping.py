@@ -64,6 +64,8 @@ class Head:
     """Events too late for some query, once for each set of group keys."""
     late_by_query: dict[str, int] = field(default_factory=dict)
     ahead: int = 0
+    calls: int = 0
+    """How many micro-batches the shard has seen."""
 
     def to_bytes(self) -> bytes:
         """As JSON, with the format."""

@@ -14,8 +14,10 @@ from weft.queries import expressions as ex
 from weft.spark import columns
 from weft.spark.answers import Job
 from weft.spark.roots import Root
+from weft.spark.stream.aside import aside
 from weft.spark.stream.closing import closing, events_source
 from weft.spark.stream.folding import folding
+from weft.spark.stream.observing import observed, with_reports
 from weft.spark.stream.processor import Weaving
 from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
@@ -32,26 +34,29 @@ def weave(
     form: T.StructType,
     watermark: int | None,
     future: int,
+    late: str | None = None,
 ) -> DataFrame:
-    """The answers of all roots, in this form. Durations are in microseconds."""
+    """The answers of all roots, in this form. Durations are in microseconds; `late` is the side folder."""
     _refuse(df, plan, roots)
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
-    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
+    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
     cut = [root.classes for root in roots]
     told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
     closings = tuple(
         closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
     )
     blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
-    answered = df.sparkSession.createDataFrame([], form).toArrow().schema
-    return blocks.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=Weaving(closings, told, answered),
-        outputStructType=form,
+    reporting = with_reports(form)
+    answered = df.sparkSession.createDataFrame([], reporting).toArrow().schema
+    rows = blocks.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=Weaving(closings, told, answered, None if late is None else aside(late, jobs, answered)),
+        outputStructType=reporting,
         outputMode="append",
         timeMode="EventTime",
     )
+    return observed(rows)
 
 
 def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:

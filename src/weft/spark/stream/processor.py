@@ -17,57 +17,74 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from weft.errors import RunFailed
 from weft.spark.bundles import unbundled
+from weft.spark.stream.aside import ASIDE, Aside
 from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
+from weft.spark.stream.observing import report
+from weft.spark.stream.tally import Tally
 from weft.techniques.windows import ALWAYS
 
 
 class Weaving(StatefulProcessor):
     """Keeps the partials of shards and answers the windows that fall due."""
 
-    def __init__(self, closings: tuple[Closing, ...], told: str, answered: pa.Schema) -> None:
-        self._closings, self._told, self._answered = closings, told, answered
+    def __init__(
+        self, closings: tuple[Closing, ...], told: str, answered: pa.Schema, aside: Aside | None = None
+    ) -> None:
+        self._closings, self._told, self._answered, self._aside = closings, told, answered, aside
 
     def init(self, handle: Any) -> None:
         """Called by Spark: the state variables."""
         self._handle = handle
         self._head = handle.getValueState("head", "value binary")
+        self._tally = handle.getValueState("tally", "value binary")
         self._store = handle.getMapState("blocks", "id bigint", "value binary")
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: what the tasks sent to this shard."""
         arrived: dict[int, list[Block]] = {}
-        ahead = 0
+        ahead, events_ahead = 0, list[bytes]()
         for frame in rows:
             ahead += int(frame["ahead"].sum())
             for root, data in zip(frame["root"], frame["block"], strict=True):
-                if data is not None:
+                if int(root) == ASIDE:
+                    events_ahead.append(bytes(data))
+                elif data is not None:
                     told, block = from_bytes(bytes(data))
                     arrived.setdefault(int(root), []).append(block)
                     self._check(told["told"])
-        yield from self._moved(arrived, ahead, timerValues)
+        yield from self._moved(key, arrived, ahead, timerValues, events_ahead)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: the watermark has moved since the shard last saw it."""
-        yield from self._moved({}, 0, timerValues)
+        yield from self._moved(key, {}, 0, timerValues, [])
 
-    def _moved(self, arrived: dict[int, list[Block]], ahead: int, timer: Any) -> Iterator[pd.DataFrame]:
+    def _moved(
+        self, key: Any, arrived: dict[int, list[Block]], ahead: int, timer: Any, events_ahead: list[bytes]
+    ) -> Iterator[pd.DataFrame]:
         shard = self._shard()
         head = shard.head
         watermark = timer.getCurrentWatermarkInMs()
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
         after = ALWAYS if head.upto is None else head.upto
         head.ahead += ahead
+        head.calls += 1
+        if self._aside is not None:
+            self._aside.ahead(f"{key[0]}-{head.calls}", events_ahead)
+        tally, late_before = self._counts(), head.late
         for root, blocks in arrived.items():
             what = self._closings[root]
             block = together(blocks, what.layout, what.job.ansi)
+            tally.arrived(root, block)
             if head.upto is not None:
-                missed, by_query = late(what, block, after)
-                head.late += missed
-                for number, count in by_query.items():
+                missed = late(what, block, after)
+                head.late += missed.count
+                for number, rows in missed.by_query.items():
                     name = what.job.shape.ids[number]
-                    head.late_by_query[name] = head.late_by_query.get(name, 0) + count
+                    head.late_by_query[name] = head.late_by_query.get(name, 0) + int(missed.events[rows].sum())
+                if self._aside is not None and missed.count:
+                    self._aside.late(f"{key[0]}-{head.calls}-{root}", what, block, missed)
                 block = retained(what, block, after)
             if block.count:
                 shard.add(root, block)
@@ -76,6 +93,7 @@ class Weaving(StatefulProcessor):
                 last = shard.last(root)
                 for batch, kept in closed(what, shard.whole(root), after, upto, last):
                     if batch is not None and batch.num_rows:
+                        tally.answered(root, batch)
                         yield _framed(unbundled(batch, what.job.shape), self._answered)
                     last = kept
                 shard.remember(root, last)
@@ -84,12 +102,18 @@ class Weaving(StatefulProcessor):
         self._set_timer(head, watermark)
         shard.leave()
         self._head.update((head.to_bytes(),))
+        self._tally.update((tally.to_bytes(),))
+        yield _framed(report(tally, head, head.late - late_before, ahead), self._answered)
 
     def _shard(self) -> Shard:
         value = self._head.get()
         head = Head(self._told) if value is None else Head.from_bytes(bytes(value[0]))
         self._check(head.told)
         return Shard(head, self._store, self._closings)
+
+    def _counts(self) -> Tally:
+        value = self._tally.get()
+        return Tally(self._closings, None if value is None else bytes(value[0]))
 
     def _check(self, told: str) -> None:
         if told == self._told:
