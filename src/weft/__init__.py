@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft.queries.query import Measure, Query
     from weft.queries.window import Window
     from weft.queries.workload import Workload
+    from weft.registry import Registry
     from weft.spark import apply, native, view
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ _HOMES = {
     "Measure": "weft.queries.query",
     "Plan": "weft.plans",
     "Query": "weft.queries.query",
+    "Registry": "weft.registry",
     "RunFailed": "weft.errors",
     "Stats": "weft.plans",
     "Tree": "weft.plans",
@@ -56,6 +58,7 @@ __all__ = [
     "Measure",
     "Plan",
     "Query",
+    "Registry",
     "RunFailed",
     "Stats",
     "Tree",

@@ -8,6 +8,7 @@ the rows, on their own session.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
@@ -19,19 +20,20 @@ from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import durations
 from weft.queries import expressions as ex
+from weft.registry import Registry
 from weft.spark import having, jobs, wide
 from weft.spark.answers import answering
-from weft.spark.binding import bind, first_queries, types_metadata
+from weft.spark.binding import bind, first_queries, key_columns, lively, types_metadata
 from weft.spark.bundles import packed, unpacked
 from weft.spark.emitting import Emission
 from weft.spark.roots import roots
 from weft.spark.slices import slices
-from weft.spark.stream import weave
+from weft.spark.stream import Following, weave
 
 
 def apply(
     df: DataFrame,
-    plan: Plan,
+    plan: Plan | Registry,
     *,
     time: str | None = None,
     watermark: str | timedelta | None = None,
@@ -50,20 +52,35 @@ def apply(
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
     none for Spark's `withWatermark`.
+
+    With a `weft.Registry` in place of a plan, a stream follows it: queries come, change and go while it runs. Every row
+    then says in `complete` whether it is of all events of its window, or the query is too young for that. A batch takes
+    the registry as it is.
     """
+    registry = plan if isinstance(plan, Registry) else None
+    if isinstance(plan, Registry):
+        for file, why in plan.broken.items():
+            warnings.warn(f"{file}: {why}. The version before it counts until it is mended or removed.", stacklevel=2)
+        plan = plan.plan()
+    live = registry is not None and isinstance(df, DataFrame) and df.isStreaming
     if not isinstance(plan, Plan):
         raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
     emission = _emission(plan, output, emit, empty)
-    if output == "wide":
-        plan = replace(plan, feed="slices")  # one pass, so that all of a row's answers meet
+    if live:
+        _refuse_live(plan, output)
+    if output == "wide" or live:
+        plan = replace(plan, feed="slices")  # one pass: all of a row's answers meet, a new query finds all that is kept
     binding = bind(df, plan)
     ansi = df.sparkSession.conf.get("spark.sql.ansi.enabled") == "true"
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
-    metadata = types_metadata(binding, plan)
     found = roots(df, plan, time)
+    if live:
+        found = [root.counting_rows() for root in found]
+        binding = lively(df, binding, {partial for root in found for partial in root.partials})
+    metadata = types_metadata(binding, plan)
     clocks = sorted({root.time_type for root in found} - {"bigint"})
     if len(clocks) > 1:
         raise BadRequest(f"the time columns are of types {', '.join(clocks)}", field="time", remedy="Cast one of them")
@@ -79,7 +96,8 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        parts = [weave(df, plan, found, made, whole, delay, ahead)]
+        following = None if registry is None else Following(registry, binding, tuple(schemas))
+        parts = [weave(df, plan, found, made, whole, delay, ahead, following)]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)
@@ -127,6 +145,23 @@ def _emission(plan: Plan, output: str, emit: str, empty: bool) -> Emission:
                     remedy="Use a window of time",
                 )
     return Emission(((0, 0),) if output == "wide" else (), emit == "changed", empty)
+
+
+def _refuse_live(plan: Plan, output: str) -> None:
+    """What a registry cannot do on a stream."""
+    if output == "wide":
+        raise BadRequest(
+            "a wide row has a column for each query, and Spark's columns do not change while a stream runs",
+            field="output",
+            remedy='Use output="long" with a registry, or a plan',
+        )
+    for key, name in key_columns(plan.workload).items():
+        if name.lower() == jobs.COMPLETE:
+            raise BadRequest(
+                f"the group key {ex.to_sql(key)} has the name of the column that says whether a row is complete",
+                field="group_by",
+                remedy="Rename the column before weft.apply",
+            )
 
 
 def _lateness(df: DataFrame, watermark: str | timedelta | None) -> int | None:

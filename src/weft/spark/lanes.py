@@ -68,6 +68,8 @@ class Lane:
     """The signature column and bit of the filter."""
     technique: str
     windows: tuple[WindowOf, ...]
+    since: int | None = None
+    """Slices that begin before this instant are none of it; None where all are."""
 
     @property
     def longest(self) -> int:
@@ -83,10 +85,12 @@ class _Partials:
         self._piece, self._lane, self._sources = piece, lane, sources
         self._chosen: npt.NDArray[np.int64] | None = None
         self.bounds = piece.bounds
-        if lane.filter is not None:
-            column, bit = lane.filter
-            signature = piece.rows[f"signature_{column}"].to_numpy()
-            self._chosen = np.flatnonzero((signature >> bit) & 1)
+        if lane.filter is not None or lane.since is not None:
+            chosen = np.ones(len(starts), np.bool_) if lane.since is None else starts >= lane.since
+            if lane.filter is not None:
+                column, bit = lane.filter
+                chosen &= (piece.rows[f"signature_{column}"].to_numpy() >> bit) & 1 == 1
+            self._chosen = np.flatnonzero(chosen)
             self.bounds = np.searchsorted(self._chosen, piece.bounds)
             starts = starts[self._chosen]
         self.starts = np.ascontiguousarray(starts)

@@ -7,7 +7,7 @@ events has to make.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
@@ -52,6 +52,11 @@ class Root:
     def takes_every_row(self) -> bool:
         """Whether some query wants rows that pass none of `filters`."""
         return not self.filters.places or any(query.where is None for query in self.queries.values())
+
+    def counting_rows(self) -> Root:
+        """The same root, with the number of rows among its partials."""
+        rows = Partial("rows", None)
+        return self if rows in self.partials else replace(self, partials=(*self.partials, rows))
 
     def place(self, query: Query) -> Place | None:
         """Where the query's filter has its bit; None where it takes every row that the root reads."""

@@ -12,8 +12,9 @@ from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.queries.query import Query
+from weft.registry import Registry
 from weft.spark import columns
-from weft.spark.binding import key_columns
+from weft.spark.binding import LIVE, key_columns
 from weft.spark.having import over_results
 from weft.spark.results import ends
 from weft.spark.wide import EMPTY
@@ -21,12 +22,17 @@ from weft.spark.wide import EMPTY
 _TYPE = re.compile(r"[a-z_]+(\(\d+,\d+\))?")
 
 
-def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
-    """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them)."""
+def view(results: DataFrame, plan: Plan | Registry, id: str) -> DataFrame:
+    """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them).
+
+    Of a registry, the query is taken as it is now. Rows that are not complete are among them: leave them out before,
+    with `results.where("complete")`.
+    """
+    plan = plan.plan() if isinstance(plan, Registry) else plan
     query = plan.workload[id]
     metadata = _metadata(results, plan)
     types = _types(metadata, query)
-    keys = key_columns(plan.workload)
+    keys = _keys(metadata, query) if metadata["weft_workload"] == LIVE else key_columns(plan.workload)
     start, end = ends(query.window)
 
     def whole_window(node: ex.Expression) -> Column | None:
@@ -43,6 +49,20 @@ def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
             for column in query.output
         )
     )
+
+
+def _keys(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
+    """The columns of a query's group keys, in rows of a registry's stream."""
+    names = json.loads(metadata["weft_keys"])
+    try:
+        return {key: names[ex.to_sql(key)] for key in query.group_by}
+    except KeyError as error:
+        raise BadRequest(
+            f"there are no rows of this query by {error.args[0]}",
+            query=query.id,
+            field="results",
+            remedy="Pass results of a stream that was started since the query was registered",
+        ) from None
 
 
 def _types(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
@@ -67,7 +87,7 @@ def _metadata(results: DataFrame, plan: Plan) -> dict[str, str]:
             field="results",
             remedy="Pass what weft.apply returned, or what was saved of it as Parquet",
         )
-    if found["weft_workload"] != plan.workload.fingerprint():
+    if found["weft_workload"] not in (LIVE, plan.workload.fingerprint()):
         raise BadRequest(
             "these results are those of another workload", field="plan", remedy="Pass the plan that they were made with"
         )

@@ -14,8 +14,15 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     closing.py    which windows are due, and what is late
     keeping.py    what a shard has in the state store, and in memory
     processor.py  the stateful operator
+
+where the stream follows a registry:
+    arriving.py   versions of the query set, on their way to the shards
+    live.py       a version on a stream that runs
+    roster.py     which queries a shard answers, and since when there is all that they read
+    refitting.py  retained partials, where a stream that is started again keeps others
 """
 
+from weft.spark.stream.live import Following
 from weft.spark.stream.pipeline import weave
 
-__all__ = ["weave"]
+__all__ = ["Following", "weave"]

@@ -64,6 +64,15 @@ class Head:
     """Events too late for some query, once for each set of group keys."""
     late_by_query: dict[str, int] = field(default_factory=dict)
     ahead: int = 0
+    version: int | None = None
+    """The version of the query set that has been taken in, where it may change."""
+    digest: str = ""
+    since: dict[str, int] = field(default_factory=dict)
+    """Of queries that are younger than what they read: from when on there is all of it."""
+    floors: list[int | None] = field(default_factory=list)
+    """For each root, from when on all is retained; None (or nothing said) where nothing has been let go of."""
+    broken: list[str] = field(default_factory=list)
+    """Versions that came and could not be read."""
 
     def to_bytes(self) -> bytes:
         """As JSON, with the format."""
