@@ -217,6 +217,79 @@ def _view(
     view(results, plan, query, limit)
 
 
+Folder = Annotated[Path, typer.Argument(help="The folder of the registry.", show_default=False)]
+Reason = Annotated[str, typer.Option(help="Why, for the history.", show_default=False)]
+
+
+@app.command("register")
+@told
+def _register(
+    path: Folder,
+    queries: Queries,
+    owner: Annotated[
+        str | None, typer.Option(help="Whose they are.", show_default="what the queries say themselves")
+    ] = None,
+    reason: Reason = "",
+    rate: Annotated[
+        float | None, typer.Option(help="Rows per second of the stream.", show_default="as before, at first 1")
+    ] = None,
+    keys: Annotated[
+        int | None, typer.Option(help="Distinct values of what is grouped by.", show_default="as before, at first 1")
+    ] = None,
+    types: Annotated[
+        str | None, typer.Option(help="Spark types of columns, as price=double.", show_default="as before")
+    ] = None,
+) -> None:
+    """Put queries into a registry, which a running stream follows: new ones are woven in, others altered.
+
+    What the stream cannot take in before it is started again is said, with the reason.
+
+    \b
+    Example:
+        weft register registry/ my_queries.sql --owner desk --reason "the new desk"
+    """
+    from weft.cli.planning import pairs
+    from weft.cli.registry import Request, register
+
+    register(Request(path, queries, owner, reason, rate, keys, pairs(types, "--types")))
+
+
+@app.command("remove")
+@told
+def _remove(
+    path: Folder,
+    ids: Annotated[list[str], typer.Argument(help="The names of queries.", show_default=False)],
+    reason: Reason = "",
+) -> None:
+    """Take queries out of a registry.
+
+    \b
+    Example:
+        weft remove registry/ high --reason "nobody looks at it"
+    """
+    from weft.cli.registry import remove
+
+    remove(path, ids, reason)
+
+
+@app.command("list")
+@told
+def _list(
+    path: Folder,
+    history: Annotated[bool, typer.Option("--history", help="Show what has been changed, when, and why.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show the queries of a registry, or its history.
+
+    \b
+    Example:
+        weft list registry/ --history
+    """
+    from weft.cli.registry import list_
+
+    list_(path, history, as_json)
+
+
 @app.command("demo")
 @told
 def _demo(

@@ -88,6 +88,12 @@ class Registry:
         """The files newer than that which cannot be read, and why."""
         return self._folder.newest()[1]
 
+    @property
+    def stats(self) -> Stats:
+        """What is known of the stream, as of the newest version."""
+        known: Stats = (self._settings() | self._given)["stats"]
+        return known
+
     def plan(self, version: int | None = None) -> Plan:
         """The plan of a version, or of the newest."""
         found = self._newest() if version is None else self._folder.read(version)
@@ -124,17 +130,21 @@ class Registry:
         return self._change(lambda weaver: [weaver.alter(query) for query in asked], asked, reason)
 
     def put(self, queries: Queries, *, owner: str | None = None, reason: str = "") -> tuple[Line, ...]:
-        """Add the queries that are not there, and alter those that are and were defined in another way."""
+        """Add the queries that are not there, and alter those that are and were defined in another way.
+
+        An owner stays where none is given.
+        """
         asked = _queries(queries, owner)
 
         def change(weaver: Weaver) -> list[Change]:
             known = {query.id: query for query in weaver.plan().workload} if len(weaver) else {}
             made = []
             for query in asked:
-                if query.id not in known:
+                there = known.get(query.id)
+                if there is None:
                     made.append(weaver.add(query))
-                elif (known[query.id], known[query.id].owner) != (query, query.owner):
-                    made.append(weaver.alter(query))
+                elif there != query or query.owner not in (None, there.owner):
+                    made.append(weaver.alter(moved(query, query.id, query.window, query.owner or there.owner)))
             return made
 
         return self._change(change, asked, reason)
@@ -213,16 +223,18 @@ class Registry:
                 return Weaver.of(optimize(base.plan.workload, **how), background=False)
             weaver = Weaver.of(base.plan, background=False)
             return Weaver.restore(replace(weaver.snapshot(), curve=base.curve), background=False)
-        how = {"stats": Stats(), **_DEFAULTS}
-        for number in reversed(self._folder.numbers()):  # the settings of the last version that had a query
+        return Weaver(**(self._settings() | self._given), background=False)
+
+    def _settings(self) -> dict[str, Any]:
+        """Those of the last version that had a query."""
+        for number in reversed(self._folder.numbers()):
             try:
                 last = self._folder.read(number).plan
             except RunFailed:
                 continue
             if last is not None:
-                how = _settings(last)
-                break
-        return Weaver(**(how | self._given), background=False)
+                return _settings(last)
+        return {"stats": Stats(), **_DEFAULTS}
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
