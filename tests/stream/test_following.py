@@ -37,7 +37,7 @@ def table(rng: random.Random, begin: int, end: int) -> pa.Table:
         {
             "ts": pa.array([(START + second) * SECOND for second in late], pa.timestamp("us", "UTC")),
             "k": pa.array([rng.choice("abc") for _ in late]),
-            "v": pa.array([rng.choice([None, "x", "y"]) for _ in late]),
+            "v": pa.array([rng.choice([None, "x", "y"]) for _ in late], pa.string()),
             "x": pa.array([rng.choice([None, *range(9)]) for _ in late], pa.int64()),
         }
     )

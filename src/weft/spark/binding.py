@@ -34,6 +34,8 @@ from weft.techniques import BY_NAME, why_not
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 LIVE = "a registry"
+ROOM = 3
+"""Value columns of each type, at most, for queries that are still to come."""
 RESERVED = ("query", "query_number", "window_start", "window_end", "row_start", "row_end")
 
 
@@ -126,9 +128,9 @@ def lively(df: DataFrame, binding: Binding, kept: Collection[Partial]) -> Bindin
         if sound and aggregate not in binding.types and all(partial in kept for partial in partials(aggregate)):
             can_be[aggregate] = (query, ex.to_sql(aggregate))
     types = {**binding.types, **_types(df, can_be, grouped=True)}
-    slots = dict.fromkeys(binding.slots)
-    slots |= {(stored_type(type_), 0): None for made, type_ in types.items() if isinstance(made, ex.Aggregate)}
-    return replace(binding, types=types, slots=tuple(sorted(slots)), live=True)
+    kinds = [stored_type(type_) for made, type_ in types.items() if isinstance(made, ex.Aggregate)]
+    room = {(kind, number) for kind in kinds for number in range(min(kinds.count(kind), ROOM))}
+    return replace(binding, types=types, slots=tuple(sorted({*binding.slots, *room})), live=True)
 
 
 def first_queries(workload: Workload) -> Iterator[Query]:

@@ -28,10 +28,13 @@ def view(results: DataFrame, plan: Plan | Registry, id: str) -> DataFrame:
     Of a registry, the query is taken as it is now. Rows that are not complete are among them: leave them out before,
     with `results.where("complete")`.
     """
-    plan = plan.plan() if isinstance(plan, Registry) else plan
+    known: dict[str, str] = {}
+    if isinstance(plan, Registry):
+        grain, plan = plan.grain(), plan.plan()  # rows may have been written before the stream's last start
+        known = {} if grain is None else {ex.to_sql(made): type_ for made, (type_, _) in grain.aggregates.items()}
     query = plan.workload[id]
     metadata = _metadata(results, plan)
-    types = _types(metadata, query)
+    types = _types(metadata, known, query)
     keys = _keys(metadata, query) if metadata["weft_workload"] == LIVE else key_columns(plan.workload)
     start, end = ends(query.window)
 
@@ -54,21 +57,13 @@ def view(results: DataFrame, plan: Plan | Registry, id: str) -> DataFrame:
 def _keys(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
     """The columns of a query's group keys, in rows of a registry's stream."""
     names = json.loads(metadata["weft_keys"])
-    try:
-        return {key: names[ex.to_sql(key)] for key in query.group_by}
-    except KeyError as error:
-        raise BadRequest(
-            f"there are no rows of this query by {error.args[0]}",
-            query=query.id,
-            field="results",
-            remedy="Pass results of a stream that was started since the query was registered",
-        ) from None
+    return {key: names.get(ex.to_sql(key), ex.label(key)) for key in query.group_by}
 
 
-def _types(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
+def _types(metadata: dict[str, str], known: dict[str, str], query: Query) -> dict[ex.Expression, str]:
     """The Spark types of a query's aggregates, as they were when the results were made."""
     try:
-        texts = json.loads(metadata["weft_types"])
+        texts = {**json.loads(metadata["weft_types"]), **known}
         types: dict[ex.Expression, str] = {aggregate: texts[ex.to_sql(aggregate)] for aggregate in query.aggregates}
     except (ValueError, KeyError, TypeError):
         types = {}
