@@ -67,17 +67,17 @@ def query(**other: object) -> weft.Query:
     ],
 )  # fmt: skip
 def test_what_a_query_lacks(other: dict[str, object], technique: str, why: str | None) -> None:
-    said = GRAIN.why_not(query(**other), technique)
+    said = GRAIN.why_not(query(**other), technique, ())
     assert said is None if why is None else said is not None and why in said
 
 
 def test_a_common_filter_is_every_query_s() -> None:
     strand = replace(STRAND, common=parse.expression("price > 7"), places={}, width=0)
     grain = replace(GRAIN, strands=(strand,))
-    assert grain.why_not(query(where="price > 7"), "panes") is None
-    assert grain.why_not(query(where=None), "panes")
+    assert grain.why_not(query(where="price > 7"), "panes", ()) is None
+    assert grain.why_not(query(where=None), "panes", ())
     assert (
-        replace(grain, strands=(replace(strand, common=None, every_row=True),)).why_not(query(where=None), "panes")
+        replace(grain, strands=(replace(strand, common=None, every_row=True),)).why_not(query(where=None), "panes", ())
         is None
     )
 
@@ -93,7 +93,7 @@ def test_a_grain_reads_back(tmp_path: Path) -> None:
         with pytest.raises(weft.BadRequest, match="what a stream makes cannot be read"):
             Grain.from_json(wrong)
     registry = weft.Registry(tmp_path)
-    registry.begin(GRAIN)
+    registry.begin(GRAIN, 0)
     lines = registry.add([query(), weft.Query("min", "min(price) AS m", weft.Window("10 s"), group_by="k")])
     assert [line.restart for line in lines] == [None, "the stream does not tell unfiltered rows from others"]
     assert [each.restart for each in registry.list()] == [line.restart for line in lines]

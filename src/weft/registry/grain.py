@@ -5,7 +5,7 @@ does not change while it runs. A query that comes later is answered from that, i
 
     keys        of a strand: what one set of group keys is kept for
     edges       where the strand is cut, so that its windows are whole slices
-    a filter    that the strand tells apart
+    a filter    that the strand tells apart, or can from now on (`places.py`)
     partials    that the strand keeps, and value columns for its answers
 
 `why_not` says which of them it lacks. The registry asks it when a query is registered, and every shard when the query
@@ -15,8 +15,9 @@ arrives; both have the same grain, as the stream leaves it beside the versions w
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from weft.algebra.partials import Partial, partials
@@ -24,6 +25,7 @@ from weft.errors import BadRequest
 from weft.queries import durations, parse
 from weft.queries import expressions as ex
 from weft.queries.query import Query
+from weft.queries.shapes import blanked
 from weft.slicing.edges import Classes, covers
 from weft.slicing.slicers import pairs
 from weft.techniques import BY_NAME, why_not
@@ -56,16 +58,32 @@ class Strand:
         """Whether the rows of a filter can be told from the others."""
         return self.every_row if where is None else where == self.common or where in self.places
 
-    def why_not(self, query: Query) -> str | None:
-        """Why the strand does not hold what a query of its keys asks for; None if it does."""
+    def shaped(self, where: ex.Expression | None) -> bool:
+        """Whether a filter differs from one of the strand's in nothing but its constants."""
+        return where is not None and blanked(where)[0] in self.shapes
+
+    @cached_property
+    def shapes(self) -> tuple[ex.Expression, ...]:
+        """The shapes of its filters, each once."""
+        return tuple(dict.fromkeys(blanked(where)[0] for where in self.places))
+
+    def why_not(self, query: Query, late: bool = False) -> str | None:
+        """Why the strand does not hold what a query of its keys asks for; None if it does.
+
+        With `late`, a filter will do that the strand can tell from others from now on.
+        """
         if query.time is not None and query.time != self.time:
             return f"its time is {ex.to_sql(query.time)}, and the stream's is {ex.to_sql(self.time)}"
         if not all(covers(self.classes, wanted) for wanted in pairs(query.window)):
             return f"the stream is cut {_cut(self.classes)}, and its windows begin or end in between"
-        if not self.has(query.where):
+        if not (self.has(query.where) or (late and self.shaped(query.where))):
             said = "unfiltered rows" if query.where is None else f"rows with {ex.to_sql(query.where)}"
             return f"the stream does not tell {said} from others"
         kept = {partial for partial, _ in self.partials}
+        if not self.has(query.where):
+            for aggregate in query.aggregates:
+                if aggregate.argument is not None and not calm(aggregate.argument):
+                    return f"{ex.to_sql(aggregate.argument)} is only computed of rows that the stream's filters pass"
         missing = [p for aggregate in query.aggregates for p in partials(aggregate) if p not in kept]
         return f"the stream does not keep {missing[0]}" if missing else None
 
@@ -93,15 +111,18 @@ class Grain:
         number = self.strand(query)
         return number is None or self.strands[number].why_not(query) is not None
 
-    def why_not(self, query: Query, technique: str) -> str | None:
-        """Why a query cannot be answered as the stream runs; None if it can."""
+    def why_not(self, query: Query, technique: str, places: Container[str]) -> str | None:
+        """Why a query cannot be answered as the stream runs, with these filters that came late; None if it can."""
         number = self.strand(query)
         if number is None:
             keys = ", ".join(map(ex.to_sql, query.group_by))
             return f"the stream keeps nothing by {keys}" if keys else "the stream keeps nothing over all groups"
-        why = self.strands[number].why_not(query)
+        strand = self.strands[number]
+        why = strand.why_not(query, late=True)
         if why is not None:
             return why
+        if query.where is not None and not strand.has(query.where) and ex.to_sql(query.where) not in places:
+            return f"the stream does not tell rows with {ex.to_sql(query.where)} from others yet"
         needed: dict[str, int] = {}
         for aggregate in query.aggregates:
             if aggregate not in self.aggregates:
@@ -114,6 +135,11 @@ class Grain:
         kept = [partial for aggregate in query.aggregates for partial in partials(aggregate)]
         reason = why_not(BY_NAME[technique], kept, self.types)
         return None if reason is None else f"{technique} cannot be used: {reason}"
+
+    def comes_late(self, where: str) -> bool:
+        """Whether a filter, as text, is not one that all strands began with, but of the shape of one."""
+        found = _expression(where)
+        return any(not strand.has(found) and strand.shaped(found) for strand in self.strands)
 
     def to_json(self) -> str:
         """As JSON; `from_json` reads it back to an equal grain."""
@@ -151,6 +177,15 @@ def _cut(classes: Classes) -> str:
     return " and ".join(shown) + (f" and at {len(classes) - 3} more" if len(classes) > 3 else "")
 
 
+def calm(argument: ex.Expression) -> bool:
+    """Whether it can be computed of a row that its query's filter would keep from it: it divides and casts nothing."""
+    return not any(
+        isinstance(node, ex.Cast) or (isinstance(node, ex.Operation) and node.name in ("/", "%"))
+        for node in ex.walk(argument)
+    )
+
+
+@lru_cache(maxsize=10_000)
 def _expression(text: str) -> ex.Expression:
     return parse.expression(text, _LONGEST)
 

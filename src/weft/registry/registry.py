@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from weft.errors import BadRequest, RunFailed
 from weft.planners.change import Change
+from weft.planners.curve import Curve
 from weft.planners.optimize import Request, optimize
 from weft.planners.weaver import Weaver
 from weft.plans.diff import tree_of
@@ -106,8 +106,8 @@ class Registry:
         newest = self._newest()
         if newest is None or newest.plan is None:
             return ()
-        plan, waits = newest.plan, _Waits(self.grain(), newest.plan)
-        return tuple(Listed(query, waits(query.id)) for query in plan.workload)
+        waits = self._waits(newest.plan)
+        return tuple(Listed(query, waits(query.id)) for query in newest.plan.workload)
 
     def history(self) -> tuple[Line, ...]:
         """All changes that can still be read, the first one first."""
@@ -157,16 +157,26 @@ class Registry:
     def grain(self) -> Grain | None:
         """What the stream makes that was last started on the registry; None where none was."""
         told = self._folder.told()
-        return None if told is None else _grain(told)
+        return None if told is None else told[0]
 
-    def begin(self, grain: Grain) -> None:
-        """Say what a stream makes that is being started (`weft.apply` does), so that changes can be judged by it."""
-        self._folder.tell(grain.to_json())
+    def begin(self, grain: Grain, version: int) -> None:
+        """Say what a stream makes that is started on a version (`weft.apply` does), so that changes can be judged."""
+        self._folder.tell(grain, version)
 
     @property
     def folder(self) -> str:
         """Where the versions are."""
         return str(self._folder.versions.resolve())
+
+    def _waits(self, plan: Plan | None) -> _Waits:
+        """What a plan, which is or will be the newest version's, has to wait for."""
+        told = self._folder.told()
+        if told is None or plan is None:
+            return _Waits(None, {}, plan)
+        grain, base = told
+        places = self._folder.places(grain, base)
+        found = Version(places.version + 1, (), plan, Curve())
+        return _Waits(grain, places.then(found.number, found.filters, grain.comes_late).of, plan)
 
     def _newest(self) -> Version | None:
         return self._folder.newest()[0]
@@ -203,7 +213,7 @@ class Registry:
         reason: str,
     ) -> tuple[Line, ...]:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        waits = _Waits(self.grain(), plan)
+        waits = self._waits(plan)
         lines = []
         for each in changes:
             gone = each.what == "removed"
@@ -244,8 +254,8 @@ def _settings(plan: Plan) -> dict[str, Any]:
 class _Waits:
     """Why the stream waits with a query of a plan for a restart."""
 
-    def __init__(self, grain: Grain | None, plan: Plan | None) -> None:
-        self._grain, self._plan = grain, plan
+    def __init__(self, grain: Grain | None, places: Mapping[str, int], plan: Plan | None) -> None:
+        self._grain, self._places, self._plan = grain, places, plan
         self._tree = None if grain is None or plan is None else tree_of(plan)
 
     def __call__(self, id_: str) -> str | None:
@@ -253,12 +263,7 @@ class _Waits:
             return None
         position = self._plan.workload.position(id_)
         technique = self._plan.trees[int(self._tree[position]) - 1].technique
-        return self._grain.why_not(self._plan.workload[position], technique)
-
-
-@lru_cache(maxsize=4)
-def _grain(told: str) -> Grain:
-    return Grain.from_json(told)
+        return self._grain.why_not(self._plan.workload[position], technique, self._places)
 
 
 def _queries(given: Queries, owner: str | None) -> list[Query]:

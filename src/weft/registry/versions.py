@@ -24,8 +24,14 @@ from weft.errors import BadRequest, RunFailed
 from weft.planners.curve import Curve
 from weft.plans.codec import decode, encode
 from weft.plans.plan import Plan
+from weft.queries import expressions as ex
+from weft.registry.grain import Grain
+from weft.registry.places import Places, begun
 
 FORMAT = 1
+_KEPT = 8
+_places: dict[tuple[str, int, str], Places] = {}
+"""Of a few streams, as of the newest version that was asked for."""
 _NAME = re.compile(r"(\d{8})\.json")
 
 
@@ -70,11 +76,19 @@ class Version:
     curve: Curve
     """What plans from scratch have cost; see `Weaver`."""
 
+    @property
+    def filters(self) -> list[str]:
+        """The different filters of its queries, as text."""
+        prototypes = () if self.plan is None else self.plan.workload.prototypes
+        return sorted({ex.to_sql(prototype.where) for prototype in prototypes if prototype.where is not None})
+
     def to_bytes(self) -> bytes:
         """As two lines of JSON."""
         lines = [{**asdict(line), "cost_before": str(line.cost_before), "cost": str(line.cost)} for line in self.lines]
         curve = [[queries, str(cost)] for queries, cost in self.curve.points]
-        head = {"format": FORMAT, "version": self.number, "changes": lines, "curve": curve}
+        head = {
+            "format": FORMAT, "version": self.number, "filters": self.filters, "changes": lines, "curve": curve,
+        }  # fmt: skip
         plan = "null" if self.plan is None else json.dumps(json.loads(encode(self.plan)))
         return f"{json.dumps(head)}\n{plan}\n".encode()
 
@@ -148,6 +162,29 @@ class Folder:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(f"it cannot be read ({error})", field=str(self.file(number))) from None
 
+    def places(self, grain: Grain, base: int, upto: int | None = None) -> Places:
+        """The bits of filters that came after a stream with this grain was started on a version.
+
+        Versions that have been read are not read again, up to the first damaged one: that may still be mended.
+        """
+        key = (str(self.path), base, grain.to_json())
+        at = _places.get(key, begun(base))
+        if upto is not None and upto < at.version:
+            at = begun(base)
+        sound = True
+        for number in self.numbers():
+            if at.version < number and (upto is None or number <= upto):
+                try:
+                    with self.file(number).open(encoding="utf-8") as file:
+                        at = at.then(number, _head(file.readline())["filters"], grain.comes_late)
+                except (OSError, ValueError, KeyError, TypeError):
+                    sound = False
+                if sound and upto is None:
+                    _places[key] = at
+        while len(_places) > _KEPT:
+            _places.pop(next(iter(_places)))
+        return at
+
     def newest(self) -> tuple[Version | None, dict[str, str]]:
         """The newest sound version, and what is wrong with those that are newer, by file."""
         broken: dict[str, str] = {}
@@ -178,13 +215,19 @@ class Folder:
             os.fsync(file.fileno())
         return beside
 
-    def tell(self, grain: str) -> None:
-        """Say what the stream makes that is started now."""
-        os.replace(self._beside(grain.encode()), self.path / "stream.json")
+    def tell(self, grain: Grain, base: int) -> None:
+        """Say what the stream makes that is started now, on a version."""
+        told = json.dumps({"version": base, "grain": json.loads(grain.to_json())})
+        os.replace(self._beside(told.encode()), self.path / "stream.json")
 
-    def told(self) -> str | None:
-        """What the stream makes that was last started; None where none was."""
+    def told(self) -> tuple[Grain, int] | None:
+        """What the stream makes that was last started, and on which version; None where none was."""
         try:
-            return (self.path / "stream.json").read_text(encoding="utf-8")
+            told = json.loads((self.path / "stream.json").read_text(encoding="utf-8"))
+            return Grain.from_json(json.dumps(told["grain"])), int(told["version"])
         except FileNotFoundError:
             return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadRequest(
+                f"it cannot be read ({error})", field=str(self.path / "stream.json"), remedy="Start the stream again"
+            ) from None

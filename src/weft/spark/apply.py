@@ -29,6 +29,7 @@ from weft.spark.emitting import Emission
 from weft.spark.roots import roots
 from weft.spark.slices import slices
 from weft.spark.stream import Following, weave
+from weft.spark.stream.latecomers import late_shapes, table_of
 
 
 def apply(
@@ -58,6 +59,7 @@ def apply(
     the registry as it is.
     """
     registry = plan if isinstance(plan, Registry) else None
+    version = 0 if registry is None else registry.version
     if isinstance(plan, Registry):
         for file, why in plan.broken.items():
             warnings.warn(f"{file}: {why}. The version before it counts until it is mended or removed.", stacklevel=2)
@@ -78,7 +80,8 @@ def apply(
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
     found = roots(df, plan, time)
     if live:
-        found = [root.counting_rows() for root in found]
+        tables = {shape: table_of(number) for number, shape in enumerate(late_shapes(found))}
+        found = [root.lively(tables) for root in found]
         binding = lively(df, binding, {partial for root in found for partial in root.partials})
     metadata = types_metadata(binding, plan)
     clocks = sorted({root.time_type for root in found} - {"bigint"})
@@ -96,7 +99,7 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        following = None if registry is None else Following(registry, binding, tuple(schemas))
+        following = None if registry is None else Following(registry, version, binding, tuple(schemas))
         parts = [weave(df, plan, found, made, whole, delay, ahead, following)]
     else:
         parts = [

@@ -53,10 +53,12 @@ class Root:
         """Whether some query wants rows that pass none of `filters`."""
         return not self.filters.places or any(query.where is None for query in self.queries.values())
 
-    def counting_rows(self) -> Root:
-        """The same root, with the number of rows among its partials."""
+    def lively(self, tables: Mapping[ex.Expression, str]) -> Root:
+        """The same root for queries that come and go: it counts rows, and has room for filters that come later."""
         rows = Partial("rows", None)
-        return self if rows in self.partials else replace(self, partials=(*self.partials, rows))
+        kept = self.partials if rows in self.partials else (*self.partials, rows)
+        filters = self.filters if self.common_filter is None else signatures([self.common_filter])
+        return replace(self, partials=kept, common_filter=None, filters=filters.with_late(tables))
 
     def place(self, query: Query) -> Place | None:
         """Where the query's filter has its bit; None where it takes every row that the root reads."""

@@ -71,6 +71,8 @@ class Head:
     """Of queries that are younger than what they read: from when on there is all of it."""
     floors: list[int | None] = field(default_factory=list)
     """For each root, from when on all is retained; None (or nothing said) where nothing has been let go of."""
+    filters: dict[str, list[int]] = field(default_factory=dict)
+    """Filters that came late: their bits, and since when every event was asked."""
     broken: list[str] = field(default_factory=list)
     """Versions that came and could not be read."""
 

@@ -43,6 +43,8 @@ class Following:
     """What a stream needs to follow a registry."""
 
     registry: Registry
+    version: int
+    """The one that the stream is planned for."""
     binding: Binding
     schemas: tuple[T.StructType, ...]
 
@@ -108,11 +110,13 @@ _woven: OrderedDict[tuple[Any, ...], Woven] = OrderedDict()
 """What a worker has woven: of few streams, each in few versions."""
 
 
-def woven(fabric: Fabric, digest: str, version: Callable[[], bytes], since: Mapping[str, int]) -> Woven:
-    """A version on a fabric; its bytes are asked for where this worker has not woven it before."""
-    key = (fabric.told, digest, tuple(sorted(since.items())))
+def woven(
+    fabric: Fabric, digest: str, version: Callable[[], bytes], since: Mapping[str, int], late: Mapping[str, int]
+) -> Woven:
+    """A version on a fabric, with the bits of filters that came late; its bytes are only asked for when needed."""
+    key = (fabric.told, digest, tuple(sorted(since.items())), tuple(sorted(late.items())))
     if key not in _woven:
-        _woven[key] = _weave(fabric, _read(version()).plan if digest else None, since)
+        _woven[key] = _weave(fabric, _read(version()).plan if digest else None, since, late)
         while len(_woven) > _KEPT:
             _woven.popitem(last=False)
     _woven.move_to_end(key)
@@ -124,7 +128,7 @@ def _read(data: bytes) -> Version:
     return Version.from_bytes(data)
 
 
-def _weave(fabric: Fabric, plan: Plan | None, since: Mapping[str, int]) -> Woven:
+def _weave(fabric: Fabric, plan: Plan | None, since: Mapping[str, int], late: Mapping[str, int]) -> Woven:
     trees: list[list[Any]] = [[] for _ in fabric.roots]
     queries: list[dict[int, Query]] = [{} for _ in fabric.roots]
     waiting: dict[str, str] = {}
@@ -133,7 +137,7 @@ def _weave(fabric: Fabric, plan: Plan | None, since: Mapping[str, int]) -> Woven
         by_root: dict[int, list[int]] = {}
         for position in tree.queries.tolist():
             query = plan.workload[position]
-            root, why = fabric.grain.strand(query), fabric.grain.why_not(query, tree.technique)
+            root, why = fabric.grain.strand(query), fabric.grain.why_not(query, tree.technique, late)
             if why is not None or root is None:
                 waiting[query.id] = why or ""
                 continue
@@ -144,7 +148,12 @@ def _weave(fabric: Fabric, plan: Plan | None, since: Mapping[str, int]) -> Woven
     closings = []
     begins = {plan.workload.position(id_): begin for id_, begin in since.items()}
     for number, base in enumerate(fabric.roots):
-        full = replace(base, trees=tuple(trees[number]), queries=queries[number])
+        filters = base.filters
+        wheres = {query.where for query in queries[number].values() if query.where is not None}
+        if new := wheres - filters.places.keys():
+            bits = {where: (filters.width - 1, late[ex.to_sql(where)]) for where in new}
+            filters = replace(filters, places={**filters.places, **bits})
+        full = replace(base, trees=tuple(trees[number]), queries=queries[number], filters=filters)
         schema = fabric.schemas[number]
         job = jobs.job(full, plan, fabric.binding, schema, fabric.ansi, begins)
         job = jobs.emitting(job, plan, fabric.binding, full, schema, fabric.emission)

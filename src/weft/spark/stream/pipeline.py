@@ -20,6 +20,7 @@ from weft.spark.roots import Root
 from weft.spark.stream.arriving import arriving
 from weft.spark.stream.closing import Closing, closing, events_source
 from weft.spark.stream.folding import Fold, folding
+from weft.spark.stream.latecomers import Latecomers, late_shapes
 from weft.spark.stream.live import Fabric, Following, grain_of
 from weft.spark.stream.processor import FOLLOWS, Weaving
 from weft.spark.stream.reading import read
@@ -44,6 +45,11 @@ def weave(
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
+    latecomers = None
+    if following is not None and (shapes := late_shapes(roots)):
+        path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding)
+        latecomers = Latecomers(path, grain, following.version, shapes)
+        df = latecomers.joined(df)
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
     layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
     what: tuple[Closing, ...] | Fabric
@@ -60,8 +66,8 @@ def weave(
             told, grain, bare, layouts, counting, following.schemas, following.binding, ansi, emission, patience,
             _argument_types(events, folds),
         )  # fmt: skip
-        following.registry.begin(grain)
-    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
+        following.registry.begin(grain, following.version)
+    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi, latecomers), _SENT)
     if following is not None:
         blocks = blocks.union(arriving(df.sparkSession, following.registry.folder, tuple(shards)))
     answered = df.sparkSession.createDataFrame([], form).toArrow().schema

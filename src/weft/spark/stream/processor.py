@@ -22,7 +22,7 @@ from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
 from weft.spark.stream.live import Fabric
-from weft.spark.stream.roster import opened, settled
+from weft.spark.stream.roster import Arrived, opened, settled
 from weft.techniques.windows import ALWAYS
 
 FOLLOWS = "follows-"
@@ -44,34 +44,36 @@ class Weaving(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: what the tasks sent to this shard."""
         arrived: dict[int, list[Block]] = {}
-        said: dict[int, list[bytes]] = {VERSION: [], BROKEN: []}
+        told_of = Arrived()
         ahead = 0
         for frame in rows:
             ahead += int(frame["ahead"].sum())
             for root, data in zip(frame["root"], frame["block"], strict=True):
                 if data is None:
                     continue
-                if int(root) in said:
-                    said[int(root)].append(bytes(data))
-                    continue
-                told, block = from_bytes(bytes(data))
-                arrived.setdefault(int(root), []).append(block)
-                self._check(told["told"])
-        yield from self._moved(arrived, ahead, timerValues, said)
+                if root == VERSION:
+                    told_of.versions.append(bytes(data))
+                elif root == BROKEN:
+                    told_of.broken.append(bytes(data).decode())
+                else:
+                    told, block = from_bytes(bytes(data))
+                    arrived.setdefault(int(root), []).append(block)
+                    self._check(told["told"])
+                    told_of.late.append(told.get("late", {}))
+        yield from self._moved(arrived, ahead, timerValues, told_of)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: the watermark has moved since the shard last saw it."""
-        yield from self._moved({}, 0, timerValues, {VERSION: [], BROKEN: []})
+        yield from self._moved({}, 0, timerValues, Arrived())
 
     def _moved(
-        self, arrived: dict[int, list[Block]], ahead: int, timer: Any, said: dict[int, list[bytes]]
+        self, arrived: dict[int, list[Block]], ahead: int, timer: Any, told_of: Arrived
     ) -> Iterator[pd.DataFrame]:
         watermark = timer.getCurrentWatermarkInMs()
         head = self._begun()
         closings, live = self._what, None
         if isinstance(closings, Fabric):
-            broken = [word.decode() for word in said[BROKEN]]
-            live = opened(closings, head, self._store, said[VERSION], broken, watermark)
+            live = opened(closings, head, self._store, told_of, watermark)
             closings = live.closings
         shard = Shard(head, self._store, closings)
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970

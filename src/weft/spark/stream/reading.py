@@ -29,6 +29,7 @@ from weft.spark.roots import Root
 from weft.spark.slices import arguments
 from weft.spark.stream.blocks import Layout
 from weft.spark.stream.folding import Fold
+from weft.spark.stream.latecomers import MARK
 
 _TIME, _AT, _AHEAD = "__weft_time", "__weft_at", "__weft_ahead"
 
@@ -84,6 +85,8 @@ def read(
                 wanted,
             )
         )
+    if MARK in df.columns:
+        selected[MARK] = F.col(MARK)
     return df.select(*(column.alias(name) for name, column in selected.items())), tuple(folds)
 
 

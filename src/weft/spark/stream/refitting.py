@@ -10,7 +10,7 @@ it is not decided here (`roster.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,16 @@ def matched(old: Strand, strands: Sequence[Strand]) -> int | None:
 
 
 def refitted(
-    block: Block, old: Strand, new: Strand, layout: Layout, arguments: Sequence[pa.DataType | None], ansi: bool
+    block: Block,
+    old: Strand,
+    new: Strand,
+    late: Mapping[str, int],
+    layout: Layout,
+    arguments: Sequence[pa.DataType | None],
+    ansi: bool,
 ) -> Block | None:
-    """The block as the new strand keeps it; None where nothing is left of it."""
-    passes = _Passes(block, old)
+    """The block as the new strand keeps it; None where nothing is left of it. `late` are bits of filters by text."""
+    passes = _Passes(block, old, late)
     marks = np.zeros((new.width, block.count), np.int64)
     for where, (column, bit) in new.places.items():
         marks[column] |= passes(where).astype(np.int64) << bit
@@ -67,16 +73,17 @@ def refitted(
 class _Passes:
     """Which rows of a block pass a filter, as far as they tell."""
 
-    def __init__(self, block: Block, strand: Strand) -> None:
-        self._block, self._strand = block, strand
+    def __init__(self, block: Block, strand: Strand, late: Mapping[str, int]) -> None:
+        self._block, self._strand, self._late = block, strand, late
 
     def __call__(self, where: ex.Expression) -> npt.NDArray[np.bool_]:
-        if where in self._strand.places:
-            column, bit = self._strand.places[where]
+        strand, text = self._strand, ex.to_sql(where)
+        if where in strand.places or (text in self._late and strand.shaped(where)):
+            column, bit = strand.places.get(where) or (strand.width - 1, self._late[text])
             signature = self._block.rows[f"signature_{column}"].to_numpy()
             passes: npt.NDArray[np.bool_] = (signature >> bit) & 1 == 1
             return passes
-        return np.full(self._block.count, where == self._strand.common)
+        return np.full(self._block.count, where == strand.common)
 
 
 def _no_values(kind: str, type_: str | None, argument: pa.DataType | None, rows: int, ansi: bool) -> list[pa.Array]:

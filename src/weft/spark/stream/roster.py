@@ -9,7 +9,8 @@ A shard keeps, beside its blocks, the version that it has taken in. When a newer
 
 A stream that is started again may make other slices, filters and partials of its events. What is retained is refitted
 (`refitting.py`), and what was made before is noted down: a query that could not have been answered from that has its
-history begin with the first instant of which no event came before the new start.
+history begin with the first instant of which no event came before the new start. So has one whose filter came late
+(`latecomers.py`), with the micro-batch whose blocks all tell of it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.registry.grain import Grain
 from weft.registry.versions import Version
@@ -39,44 +42,57 @@ _MOST = 16
 _remembered: OrderedDict[str, bytes] = OrderedDict()
 """Versions by their digest."""
 
+
+@dataclass
+class Arrived:
+    """What came to a shard in a micro-batch, beside its events."""
+
+    versions: list[bytes] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    """Word of versions that cannot be read."""
+    late: list[dict[str, int]] = field(default_factory=list)
+    """For each block of events, which filters that came late have which bit in it."""
+
+
 Past = list[tuple[int, Grain]]
 """What the stream made before, and the first instant of which no event came then, for each earlier start."""
 
 
-def opened(
-    fabric: Fabric, head: Head, store: Any, arrived: Iterable[bytes], broken: Sequence[str], watermark: int
-) -> Woven:
-    """The queries of a shard in this micro-batch, with the versions that came in it."""
-    head.broken = [*head.broken, *broken][-_MOST:]
-    known = {json.loads(data[: data.index(b"\n")])["version"]: data for data in arrived}
+def opened(fabric: Fabric, head: Head, store: Any, arrived: Arrived, watermark: int) -> Woven:
+    """The queries of a shard in this micro-batch, with what came in it."""
+    head.broken = [*head.broken, *arrived.broken][-_MOST:]
+    begin = max(watermark, 0) * 1_000 + fabric.patience + 1_000  # no event came before that is of this instant or later
+    known = {json.loads(data[: data.index(b"\n")])["version"]: data for data in arrived.versions}
     number = max(known, default=0)
     newer = number > (head.version or 0)
-    if head.told == fabric.told and not newer:
+    filters = _filters(head, arrived, begin)
+    if head.told == fabric.told and not newer and filters == head.filters:
         return _now(fabric, head, store)
     grain, past = _notes(store)
     before: tuple[Mapping[str, Query], Mapping[str, int]]
     if grain is not None and head.told != fabric.told:
-        before = _answered(grain, store)
-        past = [*past, (max(watermark, 0) * 1_000 + fabric.patience + 1_000, grain)][-_MOST:]
+        before = _answered(grain, head, store)
+        past = [*past, (begin, grain)][-_MOST:]
         _refit(fabric, head, store, grain)
     else:
         before = (found := _now(fabric, head, store)).queries, found.numbers
-    head.told = fabric.told
+    head.told, head.filters = fabric.told, filters
     if newer:
         head.version, head.digest = number, hashlib.sha256(known[number]).hexdigest()
         _remember(head.digest, known[number])
         store.updateValue((_VERSION,), (known[number],))
     since, head.since = head.since, {}
     now = _now(fabric, head, store)
-    past = [(begin, made) for begin, made in past if not _left_behind(begin, head.floors)]
+    past = [(at, made) for at, made in past if not _left_behind(at, head.floors)]
     for id_, query in now.queries.items():
-        if before[0].get(id_) == query:
-            begin = since.get(id_, ALWAYS)
-        else:
+        begins = [since.get(id_, ALWAYS)]
+        if before[0].get(id_) != query:
             floor = head.floors[now.root_of[id_]] if head.floors else None
-            begin = max([ALWAYS if floor is None else floor, *(at for at, made in past if made.lacks(query))])
-        if begin != ALWAYS:
-            head.since[id_] = begin
+            begins = [ALWAYS if floor is None else floor, *(at for at, made in past if made.lacks(query))]
+        if not fabric.grain.strands[now.root_of[id_]].has(query.where):
+            begins.append(filters[ex.to_sql(query.where)][1])  # type: ignore[arg-type]  # there is one
+        if max(begins) != ALWAYS:
+            head.since[id_] = max(begins)
     for root in range(len(fabric.roots)):
         _renumber(store, root, before, now)
     _keep_notes(store, fabric.grain, past)
@@ -107,7 +123,19 @@ def _now(fabric: Fabric, head: Head, store: Any) -> Woven:
             _remember(head.digest, bytes(value[0]))
         return _remembered[head.digest]
 
-    return woven(fabric, head.digest, version, head.since)
+    return woven(fabric, head.digest, version, head.since, {text: bit for text, (bit, _) in head.filters.items()})
+
+
+def _filters(head: Head, arrived: Arrived, begin: int) -> dict[str, list[int]]:
+    """Which filters that came late all events are asked from now on, by which bit, and since when."""
+    if not arrived.late:
+        return head.filters
+    first, *others = arrived.late
+    agreed = {text: bit for text, bit in first.items() if all(other.get(text) == bit for other in others)}
+    return {
+        text: head.filters[text] if head.filters.get(text, [None])[0] == bit else [bit, begin]
+        for text, bit in agreed.items()
+    }
 
 
 def _remember(digest: str, version: bytes) -> None:
@@ -117,7 +145,7 @@ def _remember(digest: str, version: bytes) -> None:
         _remembered.popitem(last=False)
 
 
-def _answered(grain: Grain, store: Any) -> tuple[dict[str, Query], dict[str, int]]:
+def _answered(grain: Grain, head: Head, store: Any) -> tuple[dict[str, Query], dict[str, int]]:
     """The queries that were answered as the stream ran before."""
     value = store.getValue((_VERSION,))
     plan = None if value is None else Version.from_bytes(bytes(value[0])).plan
@@ -127,7 +155,7 @@ def _answered(grain: Grain, store: Any) -> tuple[dict[str, Query], dict[str, int
     for tree in plan.trees:
         for position in tree.queries.tolist():
             query = plan.workload[position]
-            if grain.why_not(query, tree.technique) is None:
+            if grain.why_not(query, tree.technique, head.filters) is None:
                 queries[query.id] = query
     return queries, {}
 
@@ -169,6 +197,7 @@ def _refit(fabric: Fabric, head: Head, store: Any, grain: Grain) -> None:
     for old, new in enumerate(of):
         if new is not None and head.floors:
             floors[new] = head.floors[old]
+    bits = {text: bit for text, (bit, _) in head.filters.items()}
     entries = []
     for entry in head.entries:
         new = of[entry.root]
@@ -178,10 +207,8 @@ def _refit(fabric: Fabric, head: Head, store: Any, grain: Grain) -> None:
             if value is None:
                 raise damaged(f"block {entry.id} of a shard is missing")
             found = from_bytes(bytes(value[0]))[1]
-            block = refitted(
-                found, grain.strands[entry.root], fabric.grain.strands[new], fabric.layouts[new],
-                fabric.arguments[new], fabric.ansi,
-            )  # fmt: skip
+            strands = grain.strands[entry.root], fabric.grain.strands[new]
+            block = refitted(found, *strands, bits, fabric.layouts[new], fabric.arguments[new], fabric.ansi)
         if new is None or block is None:
             store.removeKey((entry.id,))
             continue
