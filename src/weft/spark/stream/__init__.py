@@ -19,6 +19,7 @@ where the stream follows a registry:
     arriving.py   versions of the query set, on their way to the shards
     live.py       a version on a stream that runs
     roster.py     which queries a shard answers, and since when there is all that they read
+    latecomers.py filters that came since, on their way to the events
     refitting.py  retained partials, where a stream that is started again keeps others
 """
 
