@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 
-.PHONY: help setup java demo test check check-deep bench golden clean
+.PHONY: help setup java demo test check check-deep bench kafka golden clean
 help:           ## what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -36,8 +36,11 @@ bench: setup    ## the numbers of the README, measured here
 	$(BIN)/weft bench batch
 	$(BIN)/weft bench planners
 
+kafka: setup    ## Spark's Kafka connector and a broker, through mvn, for the tests that need one
+	@scripts/kafka/fetch.sh $(BIN)/python
+
 golden: setup   ## rewrite the golden texts of EXPLAIN and its kin; read the diff
 	WEFT_GOLDEN=rewrite $(BIN)/python -m pytest tests/plans tests/planners tests/techniques/test_cards.py
 
 clean:          ## remove what setup made
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv .kafka build dist src/*.egg-info

@@ -74,6 +74,35 @@ def test_an_operator_that_means_something_else_is_another_kernel() -> None:
     assert list(_meanings([left])) == list(_meanings([left]))
 
 
+CALLER = """
+from other import AHEAD, step
+from weft.jit import kernel
+@kernel
+def walk(at):
+    return step(at) + AHEAD
+print(walk(1))
+"""
+
+
+def test_a_kernel_that_calls_another_ones_new_code_is_another_kernel(tmp_path: Path) -> None:
+    """Numba asks when a function's own file was written, and a kernel has the code of those it calls in it."""
+    caller = tmp_path / "caller.py"
+    caller.write_text(CALLER)
+    said = []
+    for by, ahead in ((1, 10), (2, 10), (2, 20)):
+        other = f"from weft.jit import kernel\nAHEAD = {ahead}\n@kernel\ndef step(at):\n    return at + {by}\n"
+        (tmp_path / "other.py").write_text(other)
+        run = subprocess.run(
+            [sys.executable, "-B", str(caller)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        )
+        said.append(int(run.stdout))
+    assert said == [12, 13, 23]
+
+
 def test_operators_are_told_apart() -> None:
     assert (answer(MIN), answer(MAX)) == (3, 9)
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from weft.queries.workload import Workload
     from weft.registry import Registry
     from weft.spark import apply, native, view
+    from weft.spark.stream.observing import StreamListener, micro_batch
+    from weft.spark.stream.state import state
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,7 @@ _HOMES = {
     "Registry": "weft.registry",
     "RunFailed": "weft.errors",
     "Stats": "weft.plans",
+    "StreamListener": "weft.spark.stream.observing",
     "Tree": "weft.plans",
     "Weaver": "weft.planners.weaver",
     "WeftError": "weft.errors",
@@ -46,9 +49,11 @@ _HOMES = {
     "apply": "weft.spark",
     "compare": "weft.planners.compare",
     "diff": "weft.plans.diff",
+    "micro_batch": "weft.spark.stream.observing",
     "native": "weft.spark",
     "optimize": "weft.planners",
     "savings": "weft.planners.savings",
+    "state": "weft.spark.stream.state",
     "view": "weft.spark",
     "what_if": "weft.planners.what_if",
 }
@@ -61,6 +66,7 @@ __all__ = [
     "Registry",
     "RunFailed",
     "Stats",
+    "StreamListener",
     "Tree",
     "Weaver",
     "WeftError",
@@ -69,9 +75,11 @@ __all__ = [
     "apply",
     "compare",
     "diff",
+    "micro_batch",
     "native",
     "optimize",
     "savings",
+    "state",
     "view",
     "what_if",
 ]

@@ -101,15 +101,33 @@ class _Files(caching.IndexDataCacheFile):
 
 
 class _Kept(caching.FunctionCache):
-    """Numba's cache of a function over `_Files`; a kernel is another one when an operator's meaning changes."""
+    """Numba's cache of a function over `_Files`; a kernel is another one when what it calls or an operator changes."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
+        self._function = function
         files = self._cache_file
         self._cache_file = _Files(files._cache_path, files._index_name.removesuffix(".nbi"), files._source_stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), tuple(_choosers), *_meanings(getattr(sig, "args", sig)))
+        meanings = _meanings(getattr(sig, "args", sig))
+        return (*super()._index_key(sig, codegen), tuple(_choosers), *_taken_in(self._function), *meanings)
+
+
+def _taken_in(function: Callable[..., Any]) -> Iterable[str]:
+    """What a kernel has of other files: the code of the kernels that it calls, and numbers."""
+    seen, waiting = {function}, [function]
+    while waiting:
+        names = waiting.pop()
+        for name in sorted(set(names.__code__.co_names)):
+            value = names.__globals__.get(name)
+            called = getattr(value, "py_func", None)
+            if isinstance(value, int | float):
+                yield f"{name} {value}"
+            elif called is not None and called not in seen:
+                seen.add(called)
+                waiting.append(called)
+                yield f"{name} {_digest(called.__code__)}"
 
 
 def _meanings(arguments: Iterable[Any]) -> Iterable[str]:

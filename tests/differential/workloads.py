@@ -102,10 +102,13 @@ class Choice:
     slicing: str
     feed: str
     rate: int
+    keys: tuple[int, ...]
+    """How many there are said to be: of every GROUP BY, or one number for each of `KEYS`."""
 
     def plan(self, workload: weft.Workload) -> weft.Plan:
         """The plan; where the technique cannot serve the workload, whichever can."""
-        stats = weft.Stats(rate=self.rate, keys=5, types=TYPES)
+        keys = self.keys[0] if len(self.keys) == 1 else dict(zip(KEYS, self.keys, strict=True))
+        stats = weft.Stats(rate=self.rate, keys=keys, types=TYPES)
         needed = {p for query in workload for aggregate in query.aggregates for p in partials(aggregate)}
         able = self.technique == "auto" or why_not(BY_NAME[self.technique], needed, TYPES) is None
         try:
@@ -124,4 +127,5 @@ choices = st.builds(
     st.sampled_from(sorted(SLICERS)),
     st.sampled_from(("events", "slices")),
     st.sampled_from((1, 5, 1_000)),
+    st.just((5,)) | st.tuples(*(st.sampled_from((1, 2, 7)) for _ in KEYS)),
 )

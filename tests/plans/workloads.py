@@ -47,6 +47,13 @@ PLANS: Mapping[str, Plan] = {
     "example_3_tri_weave": weft.optimize(_example_3(), weft.Stats(1.2), planner="tri_weave", technique="panes"),
     "readme": weft.optimize(_readme(), weft.Stats(5_000, 1_000, {"volume": "bigint"})),
     "filters": weft.optimize(_filtered(), weft.Stats(100, filters={"x > 1": 0.5, "x > 5": 0.001}), planner="shared"),
+    "keys": weft.optimize(
+        weft.Workload(
+            weft.Query(f"q{i}", "max(x)", weft.Window("60 s", "10 s"), group_by=keys.split(", ") if keys else ())
+            for i, keys in enumerate(("symbol", "venue", "symbol, venue, side", ""))
+        ),
+        weft.Stats(5_000, {"symbol": 1_000, "venue": 12, "side": 2, "symbol, venue": 3_000}),
+    ),
     "many_filters": weft.optimize(
         weft.Workload(
             weft.Query(f"q{i}", "max(x)", weft.Window("60 s", "10 s"), where=f"k{i} = {i}") for i in range(10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,18 +125,20 @@ class Store:
     """One shard's part of a state store, of which every micro-batch leaves a version."""
 
     def __init__(self) -> None:
-        self.head, self.blocks, self.timers = Value(), Map(), set[int]()
+        self.values, self.blocks, self.timers = defaultdict[str, Value](Value), Map(), set[int]()
 
     def version(self) -> Any:
-        return self.head.value, dict(self.blocks), set(self.timers)
+        return {name: each.value for name, each in self.values.items()}, dict(self.blocks), set(self.timers)
 
     def back_to(self, version: Any) -> None:
-        self.head.value, self.timers = version[0], set(version[2])
+        self.timers = set(version[2])
+        for name, each in self.values.items():
+            each.value = version[0].get(name)
         self.blocks.clear()
         self.blocks.update(version[1])
 
-    def getValueState(self, *_: Any) -> Value:  # noqa: N802
-        return self.head
+    def getValueState(self, name: str, *_: Any) -> Value:  # noqa: N802
+        return self.values[name]
 
     def getMapState(self, *_: Any) -> Map:  # noqa: N802
         return self.blocks

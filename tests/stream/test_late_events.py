@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import weft
 from tests.stream.streaming import Folder, answers, run, session
@@ -66,7 +67,8 @@ def test_late_events_count_where_they_do_in_sparks_own_windows(own: Any, tmp_pat
         ]
     )
     plan = weft.optimize(workload)
-    results = weft.apply(folder.stream(own, schema), plan, watermark="10 seconds")
+    aside = tmp_path / "aside"
+    results = weft.apply(folder.stream(own, schema), plan, watermark="10 seconds", late=aside)
     run(results, tmp_path / "weft")
     found = answers(results, tmp_path / "weft").cache()
     for query in (workload["sliding"], workload["all"]):  # each costs as much time as all of Weft's
@@ -84,6 +86,17 @@ def test_late_events_count_where_they_do_in_sparks_own_windows(own: Any, tmp_pat
     }
     assert late == {"sliding": 1, "tumbling": 4, "all": 4}
     assert sum(head["late"] for head in told) == 2 * 4, "once for each set of group keys"
+    kept = own.read.parquet(str(aside / "late"))
+    assert kept.columns == ["k", "slice", "events", "queries"]
+    rows = kept.selectExpr(
+        "k", "unix_seconds(slice) - 1600000000 AS at", "events", "explode(queries) AS query"
+    ).collect()
+    assert {(row.k, row.query): row.events for row in rows if row["at"] <= 62 < row["at"] + 20} == {
+        ("c", "tumbling"): 1,
+        (None, "all"): 1,
+    }
+    for name, count in late.items():
+        assert sum(row.events for row in rows if row["query"] == name) == count
 
 
 def test_an_event_from_the_far_future_is_set_aside(own: Any, tmp_path: Path) -> None:
@@ -96,9 +109,45 @@ def test_an_event_from_the_far_future_is_set_aside(own: Any, tmp_path: Path) -> 
     query = weft.Query("q", "sum(x) AS s", weft.Window("10 s", "10 s"), where="x < 50", group_by="k", time="ts")
     plan = weft.optimize(weft.Workload([query]))
     schema = own.read.parquet(str(folder.path)).schema
-    results = weft.apply(folder.stream(own, schema), plan, watermark="10 seconds")
+    results = weft.apply(folder.stream(own, schema), plan, watermark="10 seconds", late=tmp_path / "aside")
     run(results, tmp_path)
     assert [row.s for row in weft.view(answers(results, tmp_path), plan, "q").collect()] == [3]
     told = heads(own, tmp_path)
     assert sum(head["ahead"] for head in told) == 2
     assert sum(head["late"] for head in told) == 0
+    assert [path.name for path in (tmp_path / "aside").iterdir()] == ["ahead"]
+    kept = own.read.schema(schema).json(str(tmp_path / "aside" / "ahead")).collect()
+    assert sorted((row.k, row.x, row.ts.year) for row in kept) == [("a", 100, 2099), ("b", 100, 2099)]
+
+
+def test_a_side_folder_that_cannot_be_written_to_fails_the_stream_and_not_the_answers(own: Any, tmp_path: Path) -> None:
+    """What was to be kept is kept once there is room, once."""
+    folder = Folder(tmp_path / "in")
+    folder.put(table((1, "a", 1)))
+    folder.put(table((100, "a", 1)))
+    folder.put(table((150, "a", 1)))
+    folder.put(table((2, "a", 2), (200, "a", 1)))
+    query = weft.Query("q", "sum(x) AS s", weft.Window("10 s", "10 s"), group_by="k", time="ts")
+    plan, schema = weft.optimize(weft.Workload([query])), own.read.parquet(str(folder.path)).schema
+    aside = tmp_path / "aside"
+    aside.write_text("a file, and no folder")
+
+    def go() -> Any:
+        results = weft.apply(folder.stream(own, schema), plan, watermark="10 seconds", late=aside)
+        run(results, tmp_path)
+        return results
+
+    with pytest.raises(StreamingQueryException, match=r"late: '.*' cannot be written to"):
+        go()
+    aside.unlink()
+    results = go()
+    assert sorted(row.s for row in weft.view(answers(results, tmp_path), plan, "q").collect()) == [1, 1, 1]
+    assert [(row.k, row.events, row.queries) for row in own.read.parquet(str(aside / "late")).collect()] == [
+        ("a", 1, ["q"])
+    ]
+
+
+def test_nothing_is_late_in_a_batch(own: Any) -> None:
+    plan = weft.optimize(weft.Workload([weft.Query("q", "count(*) AS n", weft.Window("1 s"), time="ts")]))
+    with pytest.raises(weft.BadRequest, match="late: nothing is late in a batch"):
+        weft.apply(own.createDataFrame(table((1, "a", 1))), plan, late="aside")

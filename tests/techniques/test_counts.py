@@ -123,3 +123,33 @@ def test_where_a_papers_formula_is_not_what_is_done() -> None:
     done = operations(BY_NAME["flatfat"], [64])[0]
     assert priced(BY_NAME["flatfat"], [64], "paper") < 0.6 * done
     assert priced(BY_NAME["flatfat"], [64], "refined") == pytest.approx(done, rel=0.01)
+
+
+KEPT = {
+    "panes": (1, 1),
+    "subtract_on_evict": (1, None),
+    "two_stacks_lite": (1, None),
+    "daba_lite": (1, None),
+    "flatfat": (2, 2),
+    "b_int": (2, 2),
+    "two_stacks": (2, None),
+    "daba": (2, None),
+    "slickdeque_noninv": (2, 2),
+    "slickdeque_inv": (2, 5),
+    "flatfit": (3, 3),
+    "r_int": (2, 2),
+    "psoup": (1.34, 1.34),
+    "l_int": (8, 39.2),
+    "disjoint_table": (26, 26),
+}
+
+
+@pytest.mark.parametrize("technique", FOLDING, ids=lambda technique: technique.name)
+def test_values_that_are_kept_per_slice(technique: Technique) -> None:
+    """As in Table 2 there, for one query of 1,024 slices and for all ranges up to that."""
+    operator, size = sum_of(int, 1) if technique.needs <= laws(sum_of(int, 1)) else MAX, 1_024
+    one, many = KEPT[technique.name]
+    for kept, shape in ((one, Shape(size, widths=(size,))), (many, Shape(size, 0, size))):
+        if kept is not None:
+            words = sum(array.nbytes for array in technique.start(operator, shape)) / 8 / size
+            assert words == pytest.approx(kept, rel=0.01, abs=0.02)

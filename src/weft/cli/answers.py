@@ -43,9 +43,7 @@ def place(path: str, source: str, mode: str) -> Path:
         )
     to = local(path).absolute()
     if is_local(source):
-        events = local(source).absolute()
-        if to == events or to in events.parents or events in to.parents:
-            raise BadRequest(f"'{path}' and '{source}' hold each other", field="--to", remedy="Give another folder")
+        apart(path, source)
     if to.is_dir() and not any(to.iterdir()):
         return to
     if to.exists() and mode == "error":
@@ -55,6 +53,13 @@ def place(path: str, source: str, mode: str) -> Path:
             f"'{path}' holds something that weft run has not written", field="--to", remedy="Give another folder"
         )
     return to
+
+
+def apart(path: str, source: str, field: str = "--to") -> None:
+    """Refuse folders of which one holds the other: events would be taken for answers, or the other way round."""
+    to, events = local(path).absolute(), local(source).absolute()
+    if to == events or to in events.parents or events in to.parents:
+        raise BadRequest(f"'{path}' and '{source}' hold each other", field=field, remedy="Give another folder")
 
 
 @contextmanager

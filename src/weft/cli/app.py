@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import weft
+from weft.cli import options as opt
 from weft.cli.failures import told
 
 app = typer.Typer(
@@ -19,33 +20,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-
-Queries = Annotated[Path, typer.Argument(help="A file of queries: queries.sql or queries.yaml.", show_default=False)]
-Planner = Annotated[
-    str | None,
-    typer.Option(
-        help="weave_share, shared, no_share, random, insert_then_weave, local_search, exhaustive, tri_weave, pairing, "
-        "contiguous or optimal.",
-        show_default="weave_share",
-    ),
-]
-Technique = Annotated[
-    str | None, typer.Option(help="How slices become answers: auto, or the name of one.", show_default="auto")
-]
-Slicing = Annotated[str | None, typer.Option(help="Where slices are cut: pairs, panes or cutty.", show_default="pairs")]
-Price = Annotated[
-    str | None,
-    typer.Option(help="How operations are counted: operations, quick or refined.", show_default="operations"),
-]
-Option = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        help="An option of the planner, name=value: steps (optimal), guard (weave_share), start and times "
-        "(local_search), patience (random), seed (both). May be repeated.",
-        show_default=False,
-    ),
-]
 
 
 def main() -> None:
@@ -78,9 +52,9 @@ def weft_(
 @app.command("explain")
 @told
 def _explain(
-    queries: Queries,
+    queries: opt.Queries,
     rate: Annotated[float, typer.Option(help="Rows per second of the stream.")] = 5000,
-    keys: Annotated[int, typer.Option(help="Distinct values of what is grouped by.")] = 1000,
+    keys: opt.Keys = None,
     types: Annotated[
         str | None,
         typer.Option(help="Spark types of columns, as price=double,volume=bigint. Exact ones allow more techniques."),
@@ -91,11 +65,11 @@ def _explain(
             help="The share of rows that passes a filter, as 'price > 100 = 0.2'. May be repeated.", show_default=False
         ),
     ] = None,
-    planner: Planner = None,
-    technique: Technique = None,
-    slicing: Slicing = None,
-    price: Price = None,
-    option: Option = None,
+    planner: opt.Planner = None,
+    technique: opt.Technique = None,
+    slicing: opt.Slicing = None,
+    price: opt.Price = None,
+    option: opt.Option = None,
     compare: Annotated[
         bool,
         typer.Option("--compare", help="Show what every planner makes of it, or some: --planner weave_share,optimal."),
@@ -122,10 +96,11 @@ def _explain(
         weft explain examples/queries.sql --compare
         weft explain examples/queries.sql --savings --json
     """
+    from weft.cli import planning
     from weft.cli.explain import Request, explain
     from weft.cli.planning import pairs, shares
 
-    stats = weft.Stats(rate, keys, pairs(types, "--types"), shares(filters or []))
+    stats = weft.Stats(rate, planning.keys(keys or ["1000"]), pairs(types, "--types"), shares(filters or []))
     choices = _choices(planner, technique, slicing, price, option)
     explain(Request(queries, stats, choices, compare, savings, as_json, html))
 
@@ -133,9 +108,16 @@ def _explain(
 @app.command("run")
 @told
 def _run(
-    queries: Queries,
-    source: Annotated[str, typer.Option("--from", help="A file or folder of events.", show_default=False)],
-    to: Annotated[str, typer.Option(help="The folder for the answers.", show_default=False)],
+    queries: opt.Queries,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from", help="A file or folder of events; with --stream also kafka or rate.", show_default=False
+        ),
+    ],
+    to: Annotated[
+        str, typer.Option(help="The folder for the answers; with --stream also kafka or console.", show_default=False)
+    ],
     time: Annotated[
         str | None, typer.Option(help="The event-time column, for queries that do not name one.", show_default=False)
     ] = None,
@@ -146,56 +128,89 @@ def _run(
     types: Annotated[
         str | None, typer.Option(help="Columns to cast first, as ts=timestamp,price=double.", show_default=False)
     ] = None,
-    planner: Planner = None,
-    technique: Technique = None,
-    slicing: Slicing = None,
-    price: Price = None,
-    option: Option = None,
+    planner: opt.Planner = None,
+    technique: opt.Technique = None,
+    slicing: opt.Slicing = None,
+    price: opt.Price = None,
+    option: opt.Option = None,
     plan: Annotated[
         Path | None, typer.Option(help="A plan that weft explain --json made of these queries.", show_default=False)
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Rows per second of event time.", show_default="measured")] = None,
-    keys: Annotated[
-        int | None, typer.Option(help="Distinct values of what is grouped by.", show_default="measured, roughly")
-    ] = None,
+    keys: opt.Keys = None,
     output: Annotated[
-        str, typer.Option(help="long: all answers in one table. views: a folder per query, in its own columns.")
+        str,
+        typer.Option(
+            help="long: all answers in one table. views: a folder per query, in its own columns. wide (with --stream): "
+            "a row for each group and instant, with a column for each measure."
+        ),
     ] = "long",
     check: Annotated[int, typer.Option(min=0, help="Compare so many queries with Spark's own window().")] = 0,
     mode: Annotated[str, typer.Option(help="Where there are answers already: error or overwrite.")] = "error",
-    master: Annotated[str | None, typer.Option(help="Spark's master.", show_default="local[*]")] = None,
-    conf: Annotated[
-        list[str] | None, typer.Option(help="A setting of Spark, key=value. May be repeated.", show_default=False)
-    ] = None,
+    stream: opt.Stream = False,
+    checkpoint: opt.Checkpoint = None,
+    trigger: opt.Trigger = None,
+    watermark: opt.Watermark = None,
+    future: opt.Future = None,
+    late: opt.Late = None,
+    emit: opt.Emit = None,
+    empty: opt.Empty = False,
+    schema: opt.Schema = None,
+    to_format: opt.ToFormat = None,
+    from_option: opt.FromOption = None,
+    to_option: opt.ToOption = None,
+    master: opt.Master = None,
+    conf: opt.Conf = None,
 ) -> None:
-    """Run a file of queries over a folder of events and write all answers as Parquet.
+    """Run a file of queries over a folder of events and write all answers; with --stream, for as long as events come.
 
     \b
     Example:
         weft run examples/queries.sql --from events/ --to answers/ --check 5
+        weft run examples/queries.sql --stream --from events/ --to answers/ --checkpoint state/ --trigger "10 seconds"
+        weft run examples/queries.sql --stream --from kafka --from-option kafka.bootstrap.servers=localhost:9092 \\
+            --from-option subscribe=trades --schema "ts timestamp, symbol string, price double, volume bigint" \\
+            --to kafka --to-option kafka.bootstrap.servers=localhost:9092 --to-option topic=answers --checkpoint state/
     """
+    from weft.cli import planning, run
+    from weft.cli import stream as streams
     from weft.cli.planning import pairs, settings
-    from weft.cli.run import Request, run
 
-    run(
-        Request(
-            queries,
-            source,
-            to,
-            time,
-            format_,
-            pairs(types, "--types"),
-            plan,
-            _choices(planner, technique, slicing, price, option),
-            rate,
-            keys,
-            output,
-            check,
-            mode,
-            master,
-            settings(conf or []),
-        )
+    batch = run.Request(
+        queries,
+        source,
+        to,
+        time,
+        format_,
+        pairs(types, "--types"),
+        plan,
+        _choices(planner, technique, slicing, price, option),
+        rate,
+        planning.keys(keys) if keys else None,
+        output,
+        check,
+        mode,
+        master,
+        settings(conf or []),
     )
+    own = streams.Options(
+        checkpoint,
+        trigger,
+        watermark,
+        future,
+        late,
+        emit,
+        empty,
+        schema,
+        to_format,
+        settings(from_option or [], "--from-option", "subscribe=trades"),
+        settings(to_option or [], "--to-option", "topic=answers"),
+    )
+    if stream:
+        streams.run(batch, own)
+    else:
+        own.refuse()
+        run.run(batch)
 
 
 @app.command("view")
@@ -217,25 +232,19 @@ def _view(
     view(results, plan, query, limit)
 
 
-Folder = Annotated[Path, typer.Argument(help="The folder of the registry.", show_default=False)]
-Reason = Annotated[str, typer.Option(help="Why, for the history.", show_default=False)]
-
-
 @app.command("register")
 @told
 def _register(
-    path: Folder,
-    queries: Queries,
+    path: opt.Registry,
+    queries: opt.Queries,
     owner: Annotated[
         str | None, typer.Option(help="Whose they are.", show_default="what the queries say themselves")
     ] = None,
-    reason: Reason = "",
+    reason: opt.Reason = "",
     rate: Annotated[
         float | None, typer.Option(help="Rows per second of the stream.", show_default="as before, at first 1")
     ] = None,
-    keys: Annotated[
-        int | None, typer.Option(help="Distinct values of what is grouped by.", show_default="as before, at first 1")
-    ] = None,
+    keys: opt.Keys = None,
     types: Annotated[
         str | None, typer.Option(help="Spark types of columns, as price=double.", show_default="as before")
     ] = None,
@@ -248,18 +257,19 @@ def _register(
     Example:
         weft register registry/ my_queries.sql --owner desk --reason "the new desk"
     """
-    from weft.cli.planning import pairs
+    from weft.cli import planning
     from weft.cli.registry import Request, register
 
-    register(Request(path, queries, owner, reason, rate, keys, pairs(types, "--types")))
+    counts = planning.keys(keys) if keys else None
+    register(Request(path, queries, owner, reason, rate, counts, planning.pairs(types, "--types")))
 
 
 @app.command("remove")
 @told
 def _remove(
-    path: Folder,
+    path: opt.Registry,
     ids: Annotated[list[str], typer.Argument(help="The names of queries.", show_default=False)],
-    reason: Reason = "",
+    reason: opt.Reason = "",
 ) -> None:
     """Take queries out of a registry.
 
@@ -275,7 +285,7 @@ def _remove(
 @app.command("list")
 @told
 def _list(
-    path: Folder,
+    path: opt.Registry,
     history: Annotated[bool, typer.Option("--history", help="Show what has been changed, when, and why.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
@@ -288,6 +298,47 @@ def _list(
     from weft.cli.registry import list_
 
     list_(path, history, as_json)
+
+
+@app.command("state")
+@told
+def _state(
+    checkpoint: opt.OfStream,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Shards and queries to show.")] = 20,
+    conf: opt.Conf = None,
+) -> None:
+    """Show what a stream's checkpoint holds: shards, blocks, partials, bytes, what was late, and each query's counts.
+
+    \b
+    Example:
+        weft state checkpoint/
+    """
+    from weft.cli.planning import settings
+    from weft.cli.state import show
+
+    show(checkpoint, as_json, limit, settings(conf or []))
+
+
+@app.command("top")
+@told
+def _top(
+    checkpoint: opt.OfStream,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5.0,
+    times: Annotated[int | None, typer.Option(min=1, help="Looks.", show_default="until Ctrl-C")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Shards and queries to show.")] = 20,
+    conf: opt.Conf = None,
+) -> None:
+    """Watch a stream through its checkpoint, from outside: what weft state shows, with rates.
+
+    \b
+    Example:
+        weft top checkpoint/ --every 2
+    """
+    from weft.cli.planning import settings
+    from weft.cli.state import top
+
+    top(checkpoint, every, times, limit, settings(conf or []))
 
 
 @app.command("demo")

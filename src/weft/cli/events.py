@@ -19,6 +19,7 @@ from weft.spark import clock, columns
 from weft.spark.binding import first_line
 
 FORMATS = ("parquet", "csv", "json", "orc")
+READING = {"csv": {"header": "true", "inferSchema": "true"}, "json": {"inferTimestamp": "true"}}
 _ENDINGS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
 _PACKED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
 
@@ -30,15 +31,19 @@ def read(spark: SparkSession, path: str, format: str | None, types: Mapping[str,
         raise BadRequest(f"'{format}' is no format", field="--format", remedy=f"Use one of {', '.join(FORMATS)}")
     if is_local(path) and not local(path).exists():
         raise BadRequest(f"there is nothing at '{path}'", field="--from", remedy="Check the path")
-    options = {"csv": {"header": "true", "inferSchema": "true"}, "json": {"inferTimestamp": "true"}}
     try:
-        df = spark.read.options(**options.get(format, {})).format(format).load(path)
+        df = spark.read.options(**READING.get(format, {})).format(format).load(path)
     except AnalysisException as error:
         raise BadRequest(
             f"Spark cannot read '{path}' as {format} ({first_line(error)})",
             field="--from",
             remedy="Check the path and --format",
         ) from None
+    return cast(df, types)
+
+
+def cast(df: DataFrame, types: Mapping[str, str]) -> DataFrame:
+    """The rows with some columns cast to other types."""
     for name, type_ in types.items():
         if name.lower() not in {column.lower() for column in df.columns}:
             raise BadRequest(
@@ -95,27 +100,36 @@ def types(df: DataFrame) -> dict[str, str]:
     return {field.name: field.dataType.simpleString() for field in df.schema.fields}
 
 
-def measured(df: DataFrame, workload: weft.Workload, time: str | None) -> tuple[Fraction | None, int | None]:
-    """Rows per second of event time and distinct keys (roughly, the most of any GROUP BY), from one small job.
+def measured(
+    df: DataFrame, workload: weft.Workload, time: str | None
+) -> tuple[Fraction | None, int | dict[str, int] | None]:
+    """Rows per second of event time and distinct keys, roughly, from one small job.
 
-    What cannot be known is None: an empty stream has no rate. A column that is not there, or of a wrong type, is none
-    of our business here: `weft.apply` says so better.
+    Where there are several GROUP BYs, the keys are those of each, and of all together. What cannot be known is None: an
+    empty stream has no rate. A column that is not there, or of a wrong type, is none of our business here: `weft.apply`
+    says so better.
     """
     at = workload.time or next((q.time for q in workload.prototypes if q.time is not None), None)
     at = at or clock.named(time)
-    groups = [keys for keys in dict.fromkeys(q.group_by for q in workload.prototypes) if keys]
+    groups = list({frozenset(q.group_by): q.group_by for q in workload.prototypes if q.group_by}.values())
     if at is None:
         return None, None
     try:
         if not isinstance(df.select(columns.column(at)).schema[0].dataType, _TIMES):
             return None, None
-        row = _counted(df, at, groups)
+        together = tuple(dict.fromkeys(key for keys in groups for key in keys))
+        asked = groups if len(together) == max(map(len, groups), default=0) else [*groups, together]
+        rows, micros, *distinct = _counted(df, at, asked)
     except AnalysisException:
         return None, None
     except PySparkException:  # a key that raises for rows which its query's own filter keeps away
-        row = _counted(df, at, [keys for keys in groups if all(isinstance(key, ex.Column) for key in keys)])
-    rows, micros, *distinct = row
+        asked = [keys for keys in groups if all(isinstance(key, ex.Column) for key in keys)]
+        rows, micros, *distinct = _counted(df, at, asked)
     rate = Fraction(rows * 1_000_000, micros).limit_denominator(1000) if rows and micros else None
+    if len(groups) > 1 and len(asked) >= len(groups) and all(distinct):
+        return rate or None, {
+            ", ".join(map(ex.to_sql, keys)): count for keys, count in zip(asked, distinct, strict=True)
+        }
     return rate or None, max(distinct, default=1) or None
 
 

@@ -28,13 +28,13 @@ def pairs(given: str | None, option: str) -> dict[str, str]:
     return found
 
 
-def settings(given: list[str]) -> dict[str, str]:
-    """Spark's settings from any number of `--conf key=value`."""
+def settings(given: list[str], option: str = "--conf", example: str = "spark.driver.memory=4g") -> dict[str, str]:
+    """Spark's settings from any number of `--conf key=value`, or the options of a source."""
     found = {}
     for entry in given:
         key, equals, value = entry.partition("=")
         if not equals or not key.strip():
-            raise BadRequest(f"'{entry}' is no key=value", field="--conf", remedy="Write --conf spark.driver.memory=4g")
+            raise BadRequest(f"'{entry}' is no key=value", field=option, remedy=f"Write {option} {example}")
         found[key.strip()] = value.strip()
     return found
 
@@ -81,6 +81,33 @@ def shares(given: list[str]) -> dict[str, float]:
                 field="--filters",
                 remedy="Write --filters 'price > 100 = 0.2', for every fifth row",
             ) from None
+    return found
+
+
+def keys(given: list[str]) -> int | dict[str, int]:
+    """How many keys there are, from `--keys 1000` or any number of `--keys "symbol, venue = 9000"`.
+
+    >>> keys(["1000"]), keys(["symbol = 1000", "symbol, venue = 9000"])
+    (1000, {'symbol': 1000, 'symbol, venue': 9000})
+    """
+    found: dict[str, int] = {}
+    for entry in given:
+        names, equals, count = entry.rpartition("=")
+        if not re.fullmatch(r"\s*-?\d{1,18}\s*", count) or bool(equals) != bool(names.strip()):
+            raise BadRequest(
+                f"'{entry}' does not end in a number of keys",
+                field="--keys",
+                remedy="Write --keys 1000, or --keys 'symbol, venue = 9000'",
+            )
+        if not equals and len(given) > 1:
+            raise BadRequest(
+                "one number for every GROUP BY, and others for some",
+                field="--keys",
+                remedy="Give one number, or name what each is of, as --keys symbol=1000",
+            )
+        if not equals:
+            return int(count)
+        found[names.strip()] = int(count)
     return found
 
 

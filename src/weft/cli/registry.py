@@ -23,7 +23,7 @@ class Request:
     owner: str | None
     reason: str
     rate: float | None
-    keys: int | None
+    keys: int | dict[str, int] | None
     types: dict[str, str]
 
 
@@ -86,7 +86,7 @@ def _stats(asked: Request, registry: weft.Registry) -> weft.Stats:
     known = registry.stats
     return weft.Stats(
         known.rate if asked.rate is None else asked.rate,
-        known.keys if asked.keys is None else asked.keys,
+        known.known_keys if asked.keys is None else asked.keys,
         {**known.types, **asked.types},
         known.filters,
     )

@@ -37,7 +37,7 @@ class Request:
     choices: Mapping[str, Any]
     """planner, technique, slicing, price and a planner's own options, where they are given."""
     rate: float | None
-    keys: int | None
+    keys: int | dict[str, int] | None
     output: str
     check: int
     mode: str

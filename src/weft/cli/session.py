@@ -46,18 +46,23 @@ class Session:
 
 
 @contextmanager
-def session(master: str | None = None, conf: Mapping[str, str] | None = None) -> Iterator[Session]:
-    """The active session, or a new local one that ends with the block. Errors are told once, in words."""
+def session(
+    master: str | None = None, conf: Mapping[str, str] | None = None, usual: Mapping[str, str] | None = None
+) -> Iterator[Session]:
+    """The active session, or a new local one that ends with the block. Errors are told once, in words.
+
+    `conf` is what the user asks for, `usual` what the verb does where the user has not.
+    """
     try:
         from weft.spark.binding import quietly
     except ImportError:
         raise BadRequest("PySpark is not installed", remedy="Run: pip install 'weft[spark]'") from None
-    with quietly(), _running(master, conf or {}) as running:
+    with quietly(), _running(master, conf or {}, usual or {}) as running:
         yield running
 
 
 @contextmanager
-def _running(master: str | None, conf: Mapping[str, str]) -> Iterator[Session]:
+def _running(master: str | None, conf: Mapping[str, str], usual: Mapping[str, str]) -> Iterator[Session]:
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -70,7 +75,7 @@ def _running(master: str | None, conf: Mapping[str, str]) -> Iterator[Session]:
     scratch = Path(tempfile.mkdtemp(prefix="weft-spark-"))
     global _said
     try:
-        spark = _started(SparkSession, scratch, master or "local[*]", conf)
+        spark = _started(SparkSession, scratch, master or "local[*]", {**usual, **conf})
         tasks = TaskLog(scratch / "events")
         try:
             with _interruptible():

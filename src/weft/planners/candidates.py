@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.algebra.partials import Partial, partials
+from weft.plans.stats import Keys
 from weft.queries import expressions as ex
 from weft.queries.window import Window
 from weft.queries.workload import Workload
@@ -24,8 +26,15 @@ from weft.slicing.slicers import SLICERS
 from weft.techniques.demand import Demand, demanded, total
 
 Ticks = npt.NDArray[np.int64]
-Lane = tuple[ex.Expression | None, Demand]
-"""A filter and what its queries ask for."""
+
+
+class Lane(NamedTuple):
+    """What the queries of one filter ask for, that group by the same keys."""
+
+    where: ex.Expression | None
+    demand: Demand
+    keys: Keys | None = None
+    """What they group by, where queries of other keys could share with them."""
 
 
 NOBODY = np.empty(0, np.int64)
@@ -41,7 +50,7 @@ class Candidate:
     partials: frozenset[Partial]
     demand: Demand
     lanes: tuple[Lane, ...] = ()
-    """The demand by filter, where something is known of the filters."""
+    """The demand by filter, where something is known of the filters, and by keys, where several may share."""
 
     def __or__(self, other: Candidate) -> Candidate:
         return together((self, other))
@@ -61,26 +70,27 @@ def together(parts: Sequence[Candidate]) -> Candidate:
 
 
 def joined(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
-    """Demands of the same filter added up."""
-    by_filter: dict[ex.Expression | None, list[Demand]] = {}
-    for where, demand in lanes:
-        by_filter.setdefault(where, []).append(demand)
-    return tuple((where, total(demands)) for where, demands in by_filter.items())
+    """Demands of the same filter and keys added up."""
+    alike: dict[tuple[ex.Expression | None, Keys | None], list[Demand]] = {}
+    for where, demand, keys in lanes:
+        alike.setdefault((where, keys), []).append(demand)
+    return tuple(Lane(where, total(demands), keys) for (where, keys), demands in alike.items())
 
 
 def candidates(
     workload: Workload,
     queries: Ticks,
     slicing: str,
-    lanes: bool = False,
+    filters: bool = False,
+    keys: bool = False,
     one_range: bool = False,
     alone: bool = False,
     kinds: Ticks | None = None,
 ) -> list[Candidate]:
     """Queries of one kin, those with the same edges together, in order of their first query.
 
-    `lanes` keeps filters in sight, `one_range` keeps ranges apart, `kinds` keeps prototypes of different kinds apart,
-    and `alone` keeps everybody apart.
+    `filters` and `keys` keep these in sight, `one_range` keeps ranges apart, `kinds` keeps prototypes of different
+    kinds apart, and `alone` keeps everybody apart.
     """
     classes_of, signature = _signatures(workload, queries, slicing)
     needed = partials_of_prototypes(workload)
@@ -99,17 +109,24 @@ def candidates(
         positions = queries[piece]
         partials_ = frozenset().union(*(needed[i] for i in np.unique(workload.prototype[positions])))
         demand = demanded(workload.ranges[positions], workload.slides[positions])
-        kept = _lanes(workload, positions) if lanes else ()
+        kept = _lanes(workload, positions, filters, keys) if filters or keys else ()
         found.append(Candidate(positions, classes_of[signature[piece[0]]], partials_, demand, kept))
     return sorted(found, key=lambda candidate: int(candidate.queries[0]))
 
 
-def _lanes(workload: Workload, positions: npt.NDArray[np.int64]) -> tuple[Lane, ...]:
+def _lanes(workload: Workload, positions: npt.NDArray[np.int64], filters: bool, keys: bool) -> tuple[Lane, ...]:
     prototype = workload.prototype[positions]
     lanes = []
     for number in np.unique(prototype).tolist():
         here = positions[prototype == number]
-        lanes.append((workload.prototypes[number].where, demanded(workload.ranges[here], workload.slides[here])))
+        asks = workload.prototypes[number]
+        lanes.append(
+            Lane(
+                asks.where if filters else None,
+                demanded(workload.ranges[here], workload.slides[here]),
+                frozenset(asks.group_by) if keys else None,
+            )
+        )
     return joined(lanes)
 
 

@@ -43,8 +43,8 @@ def above(value: Fraction) -> float:
 
 
 def weighable(price: Price) -> bool:
-    """Whether trees can be weighed many at a time: no single range, filter or one-range technique matters."""
-    return not price.stats.filters and all(
+    """Whether trees can be weighed many at a time: no single range, filter, keys or one-range technique matters."""
+    return not (price.stats.filters or price.mixed) and all(
         technique.omega.monotone and not technique.omega.by_range and not technique.one_range
         for technique in price.techniques
     )

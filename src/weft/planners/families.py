@@ -7,8 +7,9 @@ Planners start from queries with the same edges together, since these never lose
 
     where different techniques serve them      a sum of integers alone is cheap; with a maximum it is served as that is
     where filters keep different rows          two shards at each edge, for few rows that both read
+    where queries group by different keys      more groups together than each has, to be rolled up at each edge
 
-so both start apart, and planners may merge them. Only where that makes more candidates than a planner takes time for
+so these start apart, and planners may merge them. Only where that makes more candidates than a planner takes time for
 (`Planner.apart`) is each filter woven by itself first, or else, of very many, different filters over the same edges put
 together as far as that pays: what is together never parts again, and plans that start so have been six times as dear.
 """
@@ -32,7 +33,7 @@ from weft.planners.prices import Price, Pricing
 from weft.planners.weave_share import weave
 from weft.plans.kin import kin
 from weft.plans.plan import Tree
-from weft.plans.stats import Stats
+from weft.plans.stats import Keys, Stats
 from weft.queries.workload import Workload
 from weft.techniques.technique import Technique
 
@@ -52,24 +53,51 @@ class Family:
     @cached_property
     def collapsed(self) -> Sequence[Candidate]:
         """The queries, those with the same edges as a candidate for each filter and for what techniques serve them."""
-        price, filters = self.price, bool(self.price.stats.filters)
+        price, filters, keys = self.price, bool(self.price.stats.filters), self.price.mixed
         one_range = all(technique.one_range for technique in price.techniques)
         known: dict[object, int] = {}
         kinds = [
-            known.setdefault((price.serving(needed), prototype.where if filters else None), len(known))
+            known.setdefault(
+                (
+                    price.serving(needed),
+                    prototype.where if filters else None,
+                    frozenset(prototype.group_by) if keys else None,
+                ),
+                len(known),
+            )
             for needed, prototype in zip(partials_of_prototypes(self.workload), self.workload.prototypes, strict=True)
         ]
-        return candidates(self.workload, self.positions, self.slicing, filters, one_range, kinds=np.array(kinds))
+        return candidates(self.workload, self.positions, self.slicing, filters, keys, one_range, kinds=np.array(kinds))
+
+    def parts(self, planner: Planner) -> list[Family]:
+        """The family, or one for each set of keys, where there are too many trees to weigh who shares across these."""
+        if (
+            not self.price.mixed
+            or planner.alone
+            or len(begun(self.collapsed, self.price, planner.apart)) <= planner.apart
+        ):
+            return [self]
+        workload, found = self.workload, []
+        by_keys: dict[Keys, list[int]] = {}
+        for number, prototype in enumerate(workload.prototypes):
+            by_keys.setdefault(frozenset(prototype.group_by), []).append(number)
+        for keys, prototypes in by_keys.items():
+            mine = self.positions[np.isin(workload.prototype[self.positions], prototypes)]
+            if len(mine):
+                price = replace(self.price, mixed=False, keys=self.price.stats.groups(keys))
+                found.append(Family(workload, mine, self.slicing, price))
+        return found
 
     @cached_property
     def alone(self) -> Sequence[Candidate]:
         """A candidate for every query."""
-        return candidates(self.workload, self.positions, self.slicing, bool(self.price.stats.filters), alone=True)
+        filters = bool(self.price.stats.filters)
+        return candidates(self.workload, self.positions, self.slicing, filters, self.price.mixed, alone=True)
 
     def start(self, planner: Planner, price: Price) -> Sequence[Candidate]:
         """What a planner starts from."""
         found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
-        if found is self.collapsed and self.price.stats.filters:
+        if found is self.collapsed and (self.price.stats.filters or self.price.mixed):
             groups = begun(found, price, planner.apart)
             found = sorted((together(parts) for parts in groups), key=lambda candidate: int(candidate.queries[0]))
         if planner.most is not None and len(found) > planner.most:
@@ -100,23 +128,26 @@ class Family:
 
 
 def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[Candidate]]:
-    """Those that start together: the same edges and filters that the same techniques serve.
+    """Those that start together: the same edges, keys and filters that the same techniques serve.
 
-    If that makes more than `apart`, the queries of each filter are woven first, among themselves. If that would take as
-    long, or leaves more trees than `apart`, it is different filters over the same edges that are put together.
+    If that makes more than `apart`, the queries of each filter and keys are woven first, among themselves. If that
+    would take as long, or leaves more trees than `apart`, different filters over the same edges are put together.
     """
     one_range = all(technique.one_range for technique in price.techniques)
     alike: dict[tuple[object, ...], list[Candidate]] = {}
     for query in queries:
-        size, filters = query.demand.longest if one_range else 0, frozenset(where for where, _ in query.lanes)
-        alike.setdefault((query.classes, price.serving(query.partials), size, filters), []).append(query)
+        size, keys = query.demand.longest if one_range else 0, frozenset(lane.keys for lane in query.lanes)
+        filters = frozenset(lane.where for lane in query.lanes)
+        alike.setdefault((query.classes, price.serving(query.partials), size, keys, filters), []).append(query)
     if len(alike) <= apart:
         return list(alike.values())
     by_filter: dict[object, list[list[Candidate]]] = {}
     by_edges: dict[object, list[list[Candidate]]] = {}
     for (*edges, passed), parts in alike.items():
-        by_filter.setdefault(passed, []).append(parts)
+        by_filter.setdefault((edges[-1], passed), []).append(parts)
         by_edges.setdefault(tuple(edges), []).append(parts)
+    if not price.stats.filters:
+        return [woven for groups in by_filter.values() for woven in _woven_alike(groups, price)]
     if sum(len(groups) ** 2 for groups in by_filter.values()) <= apart**2:
         found = [woven for groups in by_filter.values() for woven in _woven(groups, price)]
         if len(found) <= apart:
@@ -126,6 +157,17 @@ def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[C
         weighed = len(groups) <= _WEIGHED
         found += _woven(groups, price) if weighed else [[query for parts in groups for query in parts]]
     return found
+
+
+def _woven_alike(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
+    """Groups of the same keys, put together as far as that pays, many weighed at a time."""
+    keys = groups[0][0].lanes[0].keys
+    assert keys is not None
+    alone = replace(price, mixed=False, keys=price.stats.groups(keys))
+    forest = Forest([replace(together(parts), lanes=()) for parts in groups], alone)
+    behind = {id(members[0]): parts for members, parts in zip(forest.members, groups, strict=True)}
+    weave(forest)
+    return [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
 
 
 def _woven(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
@@ -139,14 +181,29 @@ def _woven(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candida
 
 
 def families(
-    workload: Workload, stats: Stats, slicing: str, pricing: Pricing, techniques: tuple[Technique, ...]
+    workload: Workload,
+    stats: Stats,
+    slicing: str,
+    pricing: Pricing,
+    techniques: tuple[Technique, ...],
+    united: bool = False,
+    growing: bool = False,
 ) -> list[Family]:
-    """A workload's families; a query that none of the techniques can serve is refused."""
+    """A workload's families; a query that none of the techniques can serve is refused.
+
+    With `united`, queries with different keys may share, where it is known how many groups these have together; with
+    `growing`, queries with other keys may still come.
+    """
     found = []
-    for positions in kin(workload):
-        first = positions[0]
-        grouped = bool(workload.prototypes[workload.prototype[first]].group_by)
-        price = pricing(stats, stats.keys if grouped else 1, bool(workload.counts_rows[first]), techniques)
+    united = united and stats.unites
+    for positions in kin(workload, united):
+        several = {
+            frozenset(workload.prototypes[n].group_by) for n in np.unique(workload.prototype[positions]).tolist()
+        }
+        groups = stats.groups(frozenset(key for keys in several for key in keys))
+        rows = bool(workload.counts_rows[positions[0]])
+        mixed = len(several) > 1 or (growing and united and not rows)
+        price = replace(pricing(stats, groups, rows, techniques), mixed=mixed)
         family = Family(workload, positions, slicing, price)
         for candidate in family.collapsed:
             if not price.admissible(candidate):

@@ -11,7 +11,7 @@ import numpy as np
 from weft.planners.candidates import Candidate, together
 from weft.planners.families import begun, families
 from weft.planners.forest import Forest
-from weft.planners.optimize import Request
+from weft.planners.optimize import PLANNERS, Request
 from weft.planners.planner import Planner
 from weft.planners.prices import PRICES, Price, choose_techniques
 from weft.planners.tree_edges import Live
@@ -34,19 +34,21 @@ class Entry:
 
     def at(self, time: ex.Column) -> Entry:
         """The query once others have named the time that it leaves to them."""
-        group_by, _, *clock = self.kin
-        return replace(self, kin=(group_by, time, *clock))
+        keys, _, *clock = self.kin
+        return replace(self, kin=(keys, time, *clock))
 
 
 def entries(workload: Workload, asked: Request, time: ex.Column | None) -> list[Entry]:
     """Queries, checked, among others whose time is in the given column."""
     pricing, techniques = PRICES[asked.price], choose_techniques(asked.technique)
+    united = PLANNERS[asked.planner].feed == "events" and asked.stats.unites
     found = {}
-    for family in families(workload, asked.stats, asked.slicing, pricing, techniques):
+    for family in families(workload, asked.stats, asked.slicing, pricing, techniques, united, growing=True):
         for candidate in family.alone:
             query = workload[position := int(candidate.queries[0])]
             counted = (query.where,) if query.window.unit == "rows" else None
-            kin = (frozenset(query.group_by), query.time or time, query.window.unit, counted)
+            keys = None if family.price.mixed else frozenset(query.group_by)
+            kin = (keys, query.time or time, query.window.unit, counted)
             found[position] = Entry(query, kin, candidate, family.price)
     return [found[position] for position in sorted(found)]
 

@@ -96,8 +96,10 @@ class Request:
 
     def families(self) -> list[Family]:
         """The workload's families under the price that was asked for."""
-        techniques = choose_techniques(self.technique)
-        return families(self.workload, self.stats, self.slicing, PRICES[self.price], techniques)
+        planner, techniques = PLANNERS[self.planner], choose_techniques(self.technique)
+        united = planner.feed == "events"
+        found = families(self.workload, self.stats, self.slicing, PRICES[self.price], techniques, united)
+        return [part for family in found for part in family.parts(planner)]
 
     def plan(self) -> Plan:
         """Plan it."""

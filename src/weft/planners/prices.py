@@ -14,6 +14,11 @@ Where `Stats(filters=...)` says how many rows pass which filter, a tree reads th
 every filter's partials arrive as often as there are shards for it at an edge (see `shards.py`):
 
     C(tree) = rate x passing + E x groups x sum of shards x Omega, over its filters
+
+Where the queries of a tree group by different keys (`Stats(keys={...})`), the rows are grouped by all of them together
+and each set is rolled up from another (see `rollups.py`):
+
+    C(tree) = rate + E x sum of (partials that are rolled up + groups x Omega), over its sets
 """
 
 from __future__ import annotations
@@ -28,13 +33,14 @@ from weft.algebra.partials import Partial
 from weft.errors import BadRequest
 from weft.planners import shards
 from weft.planners.candidates import Candidate
-from weft.plans.plan import Tree
-from weft.plans.stats import Stats
+from weft.planners.rollups import rolled_up
+from weft.plans.plan import GroupSet, Tree
+from weft.plans.stats import Keys, Stats
 from weft.queries import expressions as ex
 from weft.slicing.density import density_within
 from weft.slicing.edges import Classes, in_ticks
 from weft.techniques import AUTO, BY_NAME, why_not
-from weft.techniques.demand import Demand
+from weft.techniques.demand import Demand, total
 from weft.techniques.technique import Technique
 
 SECOND = 1_000_000
@@ -65,18 +71,35 @@ def cut(classes: Classes) -> tuple[Classes, Fraction]:
 
 
 @dataclass(frozen=True)
+class Grouped:
+    """A set of keys, and what reaches it at an edge."""
+
+    keys: Keys | None
+    """None where the whole kin groups by it."""
+    source: int | None
+    """The place of the set that it is rolled up from."""
+    groups: Fraction
+    read: Fraction
+    """Partials that are added up to make it."""
+    arriving: list[tuple[Fraction, Demand]]
+    """For each filter, the partials of a group, and what is asked of them."""
+
+
+@dataclass(frozen=True)
 class Price:
     """What a candidate would cost as a tree, given the stream, the clock, and the techniques that may be used."""
 
     stats: Stats
     keys: int
-    """Groups of the candidate's kin: `stats.keys`, or 1 where nothing is grouped by."""
+    """Groups of the candidate's kin, of its finest set of keys; 1 where nothing is grouped by."""
     counts_rows: bool
     techniques: tuple[Technique, ...]
     reading: str = "paper"
     """How Omega is read: paper, quick or refined."""
     fed: Fraction | None = None
     """Partials per second that every tree reads instead of the rows, where shared slices feed them."""
+    mixed: bool = False
+    """Whether queries of the kin group by different keys; the lanes of its candidates say by which."""
 
     def per_second(self, per_tick: Fraction) -> Fraction:
         """Edges per second from edges per tick: a microsecond, or a row."""
@@ -86,18 +109,19 @@ class Price:
         """Edges per tick of a tree with these edge classes."""
         return cut(classes)[1]
 
-    def groups(self, edge_rate: Fraction) -> Fraction:
-        """Groups that have a row between two edges: at most, or expected."""
-        if self.keys == 1:
+    def groups(self, edge_rate: Fraction, keys: Keys | None = None) -> Fraction:
+        """Groups that have a row between two edges: at most, or expected. Of the kin's keys, unless told of which."""
+        count = self.keys if keys is None else self.stats.groups(keys)
+        if count == 1:
             return Fraction(1)
         rows = self.stats.rate / edge_rate
         if self.reading == "refined":
-            return Fraction(self.keys * -_power_less_one(1 - 1 / self.keys, float(rows)))
-        return min(Fraction(self.keys), rows)
+            return Fraction(count * -_power_less_one(1 - 1 / count, float(rows)))
+        return min(Fraction(count), rows)
 
-    def rows(self, edge_rate: Fraction) -> float:
+    def rows(self, edge_rate: Fraction, keys: Keys | None = None) -> float:
         """Rows between two edges of a group that has one."""
-        return max(float(self.stats.rate / edge_rate / self.groups(edge_rate)), 1.0)
+        return max(float(self.stats.rate / edge_rate / self.groups(edge_rate, keys)), 1.0)
 
     @property
     def base_rate(self) -> Fraction:
@@ -111,7 +135,8 @@ class Price:
     def passing(self, candidate: Candidate) -> Fraction:
         """The share of rows that pass one of the candidate's filters."""
         shares = self.shares(candidate)
-        return Fraction(shards.passing(shares)) if shares and len(shares) == len(candidate.lanes) else Fraction(1)
+        filtered = bool(shares) and all(lane.where is not None for lane in candidate.lanes)
+        return Fraction(shards.passing(shares)) if filtered else Fraction(1)
 
     def refusal(self, technique: Technique, candidate: Candidate) -> str | None:
         """Why a technique cannot serve a candidate; None if it can."""
@@ -128,15 +153,46 @@ class Price:
         return [technique for technique in self.techniques if self.refusal(technique, candidate) is None]
 
     def operations(self, candidate: Candidate, per_tick: Fraction) -> dict[str, Fraction]:
-        """Omega under each admissible technique, for edges per tick."""
-        arriving = self._arriving(candidate, per_tick)
+        """Omega under each admissible technique, for edges per tick: at an edge, for each group of the finest set."""
+        sets = self.sets(candidate, per_tick)
+        groups = sets[0].groups
+        read = sum((each.read for each in sets), Fraction(0)) / groups
         return {
-            technique.name: sum(
-                (times * technique.operations(demand, per_tick * times, self.reading) for times, demand in arriving),
+            technique.name: read
+            + sum(
+                (
+                    each.groups / groups * times * technique.operations(demand, per_tick * times, self.reading)
+                    for each in sets
+                    for times, demand in each.arriving
+                ),
                 Fraction(0),
             )
             for technique in self.admissible(candidate)
         }
+
+    def sets(self, candidate: Candidate, per_tick: Fraction) -> list[Grouped]:
+        """What the candidate's queries group by, the finest set first, and what reaches each at an edge."""
+        edge_rate = self.per_second(per_tick)
+        if not self.mixed:
+            return [Grouped(None, None, self.groups(edge_rate), Fraction(0), self._arriving(candidate, per_tick, None))]
+        asked = {lane.keys for lane in candidate.lanes if lane.keys is not None}
+        shares = self.shares(candidate)
+
+        def partials(keys: Keys) -> Fraction:
+            found = shards.expected(shares, self.rows(edge_rate, keys))[None] if shares else 1
+            return self.groups(edge_rate, keys) * Fraction(found)
+
+        made = rolled_up(asked, partials)
+        return [
+            Grouped(
+                keys,
+                source,
+                self.groups(edge_rate, keys),
+                Fraction(0) if source is None else partials(made[source][0]),
+                self._arriving(candidate, per_tick, keys),
+            )
+            for keys, source in made
+        ]
 
     def final_cost(self, candidate: Candidate, per_tick: Fraction | None = None) -> Fraction:
         """The final aggregation's operations per second, by the cheapest technique."""
@@ -145,7 +201,13 @@ class Price:
         if not omegas:
             return UNPAYABLE
         edge_rate = self.per_second(per_tick)
-        return edge_rate * self.groups(edge_rate) * min(omegas.values())
+        return edge_rate * self.groups(edge_rate, self.finest(candidate)) * min(omegas.values())
+
+    def finest(self, candidate: Candidate) -> Keys | None:
+        """All that the candidate's queries group by, where that is not the same for the whole kin."""
+        if not self.mixed:
+            return None
+        return frozenset(key for lane in candidate.lanes for key in lane.keys or ())
 
     def cost(self, candidate: Candidate, per_tick: Fraction | None = None) -> Fraction:
         """What the candidate costs as a tree of its own: a pass over the rows, and the final aggregation.
@@ -158,19 +220,27 @@ class Price:
         """What every tree costs at least that has the candidate's queries, and edges from `per_tick` up to `most`.
 
         Rows, and slices that are closed, only get more with more edges. Answers are charged for each group that has a
-        row in the slice, and the more edges, the fewer these are.
+        row in the slice, and the more edges, the fewer these are. A set of keys is rolled up from one that has no
+        fewer groups, whatever other sets there will be; but which one is the finest is not known before.
         """
-        arriving, edge_rate = self._arriving(candidate, per_tick), self.per_second(per_tick)
-        groups = self.groups(edge_rate)
-        answering = self.groups(self.per_second(most)) / groups
-        omegas = [
-            sum(
-                (times * technique.least_operations(demand, per_tick * times, answering, self.reading))
-                for times, demand in arriving
-            )
-            for technique in self.admissible(candidate)
-        ]
-        return self.input_rate(candidate) + edge_rate * groups * min(omegas) if omegas else UNPAYABLE
+        edge_rate, asked = self.per_second(per_tick), [self.finest(candidate)]
+        if self.mixed:
+            asked = list({lane.keys for lane in candidate.lanes})
+        found: dict[str, Fraction] = {technique.name: Fraction(0) for technique in self.admissible(candidate)}
+        rolled = []
+        for keys in asked:
+            groups = self.groups(edge_rate, keys)
+            answering = self.groups(self.per_second(most), keys) / groups
+            for technique in self.admissible(candidate):
+                found[technique.name] += groups * sum(
+                    (times * technique.least_operations(demand, per_tick * times, answering, self.reading))
+                    for times, demand in self._arriving(candidate, per_tick, keys)
+                )
+            rolled.append(min(groups, self.stats.rate / edge_rate))  # one key is a group even where there is no row
+        if not found:
+            return UNPAYABLE
+        rolling = Fraction(0) if self.shares(candidate) else sum(rolled, Fraction(0)) - max(rolled)
+        return self.input_rate(candidate) + edge_rate * (rolling + min(found.values()))
 
     def tree(self, candidate: Candidate) -> Tree:
         """The candidate as a tree, with the reasons why the other techniques were not chosen."""
@@ -185,25 +255,33 @@ class Price:
             elif technique.name != best:
                 more = float(omegas[technique.name]), float(omegas[best])
                 lost.append((technique.name, f"{more[0]:,.4g} operations per edge, against {more[1]:,.4g}"))
-        edge_rate = self.per_second(per_tick)
+        edge_rate, sets = self.per_second(per_tick), self.sets(candidate, per_tick)
         return Tree(
             candidate.queries,
             classes,
             best,
             self.input_rate(candidate),
             edge_rate,
-            self.groups(edge_rate),
+            sets[0].groups,
             omegas[best],
             tuple(lost),
-            self._by_filter(candidate, per_tick, BY_NAME[best]),
+            self._by_filter(candidate, per_tick, BY_NAME[best]) if len(sets) == 1 else (),
+            tuple(self._shown(each, per_tick, BY_NAME[best]) for each in sets) if len(sets) > 1 else (),
         )
+
+    def _shown(self, grouped: Grouped, per_tick: Fraction, technique: Technique) -> GroupSet:
+        operations = (
+            times * technique.operations(demand, per_tick * times, self.reading) for times, demand in grouped.arriving
+        )
+        keys = tuple(sorted(map(ex.to_sql, grouped.keys or ())))
+        return GroupSet(keys, grouped.source, grouped.groups, grouped.read, sum(operations, Fraction(0)))
 
     def shares(self, candidate: Candidate) -> dict[ex.Expression, float]:
         """The share of rows that passes each filter, where all that differ are known."""
         return {
-            where: float(self.stats.filters.get(ex.to_sql(where), 1))
-            for where, _ in candidate.lanes
-            if where is not None
+            lane.where: float(self.stats.filters.get(ex.to_sql(lane.where), 1))
+            for lane in candidate.lanes
+            if lane.where is not None
         }
 
     def _by_filter(
@@ -214,21 +292,25 @@ class Price:
             return ()
         found = [
             (
-                None if where is None else ex.to_sql(where),
+                None if lane.where is None else ex.to_sql(lane.where),
                 times,
                 technique.operations(demand, per_tick * times, self.reading),
             )
-            for (where, _), (times, demand) in zip(candidate.lanes, self._arriving(candidate, per_tick), strict=True)
+            for lane, (times, demand) in zip(
+                candidate.lanes, self._arriving(candidate, per_tick, self.finest(candidate)), strict=True
+            )
         ]
         return tuple(sorted(found, key=lambda part: part[0] or ""))
 
-    def _arriving(self, candidate: Candidate, per_tick: Fraction) -> list[tuple[Fraction, Demand]]:
-        """How many partials arrive at an edge for each filter, and what its queries ask of them."""
-        shares = self.shares(candidate)
-        if not shares:
+    def _arriving(self, candidate: Candidate, per_tick: Fraction, keys: Keys | None) -> list[tuple[Fraction, Demand]]:
+        """How many partials arrive at an edge of a group for each filter, and what the queries by these keys ask."""
+        shares, lanes = self.shares(candidate), [lane for lane in candidate.lanes if lane.keys == keys]
+        if not shares and keys is None:
             return [(Fraction(1), candidate.demand)]
-        found = shards.expected(shares, self.rows(self.per_second(per_tick)))
-        return [(Fraction(max(found[where], _HARDLY_ANY)), demand) for where, demand in candidate.lanes]
+        if not shares:
+            return [(Fraction(1), total([lane.demand for lane in lanes]))] if lanes else []
+        found = shards.expected(shares, self.rows(self.per_second(per_tick), keys))
+        return [(Fraction(max(found[lane.where], _HARDLY_ANY)), lane.demand) for lane in lanes]
 
 
 def _power_less_one(base: float, exponent: float) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from weft.errors import BadRequest
 from weft.plans.kin import kin
-from weft.plans.plan import Plan, Tree
+from weft.plans.plan import GroupSet, Plan, Tree
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
 from weft.queries import parse
@@ -36,7 +36,7 @@ def encode(plan: Plan) -> str:
     """The plan as JSON."""
     stats = {
         "rate": str(plan.stats.rate),
-        "keys": plan.stats.keys,
+        "keys": plan.stats.known_keys,
         "types": dict(plan.stats.types),
         "filters": {where: str(share) for where, share in plan.stats.filters.items()},
     }
@@ -100,7 +100,7 @@ def _check(plan: Plan) -> None:
     wrong = None
     if not np.array_equal(positions, np.arange(len(plan.workload))) or not all(len(t.queries) for t in plan.trees):
         wrong = "its trees are no partition of its queries"
-    elif any(len(set(_family(plan.workload)[tree.queries].tolist())) > 1 for tree in plan.trees):
+    elif any(len(set(_family(plan)[tree.queries].tolist())) > 1 for tree in plan.trees):
         wrong = "a tree has queries that cannot share: other keys, or another clock"
     elif plan.slicing not in SLICERS or plan.feed not in ("events", "slices"):
         wrong = f"slicing '{plan.slicing}' with feed '{plan.feed}' is not known"
@@ -111,10 +111,10 @@ def _check(plan: Plan) -> None:
         raise BadRequest(wrong, field="plan", remedy="Plan again with weft.optimize")
 
 
-def _family(workload: Workload) -> npt.NDArray[np.int64]:
+def _family(plan: Plan) -> npt.NDArray[np.int64]:
     """Which kin each query belongs to."""
-    family = np.empty(len(workload), np.int64)
-    for number, queries in enumerate(kin(workload)):
+    family = np.empty(len(plan.workload), np.int64)
+    for number, queries in enumerate(kin(plan.workload, plan.stats.unites and plan.feed == "events")):
         family[queries] = number
     return family
 
@@ -137,7 +137,23 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "operations": str(tree.operations),
         "lost": [list(pair) for pair in tree.lost],
         "filters": [[where, str(shards), str(operations)] for where, shards, operations in tree.filters],
+        "sets": [_set(each) for each in tree.sets],
     }
+
+
+def _set(each: GroupSet) -> dict[str, Any]:
+    return {
+        "keys": list(each.keys),
+        "source": each.source,
+        "groups": str(each.groups),
+        "read": str(each.read),
+        "operations": str(each.operations),
+    }
+
+
+def _read_set(document: dict[str, Any]) -> GroupSet:
+    numbers = (_fraction(document[name]) for name in ("groups", "read", "operations"))
+    return GroupSet(tuple(str(key) for key in document["keys"]), document["source"], *numbers)
 
 
 def _read_tree(document: dict[str, Any]) -> Tree:
@@ -151,6 +167,7 @@ def _read_tree(document: dict[str, Any]) -> Tree:
         _fraction(document["operations"]),
         tuple((name, reason) for name, reason in document["lost"]),
         tuple((where, _fraction(shards), _fraction(each)) for where, shards, each in document.get("filters", ())),
+        tuple(_read_set(each) for each in document.get("sets", ())),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from weft.plans.plan import Plan, Tree
+from weft.plans.stats import Stats
 from weft.queries import durations
 from weft.queries import expressions as ex
 from weft.queries.query import Query
@@ -39,6 +40,19 @@ def number(value: Fraction | float) -> str:
     return f"{float(text):,.0f}" if abs(float(text)) >= 1 else text
 
 
+def keys(stats: Stats) -> str:
+    """How many keys there are, in words.
+
+    >>> keys(Stats(keys=1)), keys(Stats(keys={"symbol": 1_000, "symbol, venue": 9_000}))
+    ('1 key', 'keys 1,000 by symbol and 9,000 by symbol, venue')
+    """
+    if isinstance(stats.keys, int):
+        return f"{stats.keys:,} {'key' if stats.keys == 1 else 'keys'}"
+    found = [f"{count:,} by {text}" for text, count in list(stats.keys.items())[:_SHOWN]]
+    found += [f"{len(stats.keys) - _SHOWN:,} more"] * (len(stats.keys) > _SHOWN)
+    return f"keys {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}"
+
+
 def _head(plan: Plan) -> list[str]:
     workload, stats = plan.workload, plan.stats
     trees = f"{len(plan.trees)} {'tree' if len(plan.trees) == 1 else 'trees'}"
@@ -49,7 +63,7 @@ def _head(plan: Plan) -> list[str]:
             f"{plan.planner}: {len(workload):,} {'query' if len(workload) == 1 else 'queries'}"
             f"{f' on {source}' if source else ''}, {trees}, {number(plan.cost)} operations/s",
         ),
-        _line("stream", f"{number(stats.rate)} rows/s, {stats.keys:,} {'key' if stats.keys == 1 else 'keys'}"),
+        _line("stream", f"{number(stats.rate)} rows/s, {keys(stats)}"),
         _line("price", f"{plan.price}: {_price(plan)}"),
         _line("slicing", f"{plan.slicing}, {_passes(plan)}"),
     ]
@@ -83,8 +97,11 @@ def _price(plan: Plan) -> str:
     operations = "edge rate x groups x operations per edge"
     if plan.feed == "slices":
         return f"rate for each pass, and for each tree: slices read + {operations}"
+    rows = "rows that pass" if plan.stats.filters else "rate"
+    if any(tree.sets for tree in plan.trees):
+        return f"{rows} + edge rate x (partials rolled up + groups x operations per edge), summed over keys and trees"
     if plan.stats.filters:
-        return f"rows that pass + {operations}, summed over filters and trees"
+        return f"{rows} + {operations}, summed over filters and trees"
     return f"rate + {operations}, summed over trees"
 
 
@@ -107,18 +124,19 @@ def _copies(plan: Plan) -> Fraction | None:
 
 def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     workload = plan.workload
-    groups = "" if tree.groups == 1 else f" x {number(tree.groups)}"
+    groups = "" if tree.groups == 1 or tree.sets else f" x {number(tree.groups)}"
+    per_edge = tree.groups * tree.operations if tree.sets else tree.operations
     yield _line(
         f"t{position}",
-        f"{number(tree.cost)} = {number(tree.input_rate)} + {number(tree.edge_rate)}{groups} x "
-        f"{number(tree.operations)}",
+        f"{number(tree.cost)} = {number(tree.input_rate)} + {number(tree.edge_rate)}{groups} x {number(per_edge)}",
     )
-    first = workload[int(tree.queries[0])]
-    keys = ", ".join(ex.to_sql(key) for key in first.group_by)
-    yield _line(
-        "  groups", f"by {keys}, {number(tree.groups)} with rows at an edge" if keys else "none, one answer for all"
-    )
-    unit = first.window.unit
+    if tree.sets:
+        yield from _sets(tree)
+    else:
+        by = ", ".join(ex.to_sql(key) for key in plan.group_by(tree))
+        some = f"by {by}, {number(tree.groups)} with rows at an edge"
+        yield _line("  groups", some if by else "none, one answer for all")
+    unit = workload[int(tree.queries[0])].window.unit
     yield _line("  slices", f"{_slices(tree, unit)}, {number(tree.edge_rate)} edges/s")
     shown = [workload[query_position] for query_position in tree.queries[:_SHOWN].tolist()]
     width = max(12, *(len(query.id) + 4 for query in shown))
@@ -127,12 +145,32 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
     if len(tree.queries) > _SHOWN:
         yield _line("", f"and {len(tree.queries) - _SHOWN:,} more")
     technique = BY_NAME[tree.technique]
-    summed = ", summed over filters" if tree.filters else ""
-    yield _line("  final", f"{technique.name}: {technique.omega.formula}{summed} = {number(tree.operations)}")
+    if tree.sets:
+        operations = ", for each group as above"
+    else:
+        operations = f"{', summed over filters' if tree.filters else ''} = {number(tree.operations)}"
+    yield _line("  final", f"{technique.name}: {technique.omega.formula}{operations}")
     yield _line("", f"[{technique.first_appeared}]")
     yield from _filters(plan, tree)
     for name, reason in tree.lost:
         yield _line("  not", f"{name}: {reason}")
+
+
+def _sets(tree: Tree) -> Iterable[str]:
+    """What is grouped by: each set's groups, what it is rolled up from, and what its queries take."""
+    for place, each in enumerate(tree.sets):
+        by = f"by {', '.join(each.keys)}" if each.keys else "all together"
+        sum_ = []
+        if each.source is not None:
+            sum_.append(f"{number(each.read)} partials by {', '.join(tree.sets[each.source].keys)} rolled up")
+        if each.operations:
+            sum_.append(
+                f"{number(each.groups)} {'group' if each.groups == 1 else 'groups'} x {number(each.operations)}"
+            )
+        if not sum_:
+            sum_.append(f"{number(each.groups)} groups with rows at an edge, that others are rolled up from")
+        total = f" = {number(each.per_edge)}" if each.per_edge else ""
+        yield _line("" if place else "  groups", f"{by}: {' + '.join(sum_)}{total}")
 
 
 def _filters(plan: Plan, tree: Tree) -> Iterable[str]:

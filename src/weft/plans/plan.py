@@ -29,8 +29,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class GroupSet:
+    """One of several sets of keys that queries of a tree group by, or that others are rolled up from."""
+
+    keys: tuple[str, ...]
+    source: int | None
+    """The place of the set, among the tree's, that this one is rolled up from; None where it is made of the rows."""
+    groups: Fraction
+    """Groups that have a partial at an edge, expected."""
+    read: Fraction
+    """Partials that are added up at an edge to make it; none where it is made of the rows."""
+    operations: Fraction
+    """Omega: final-aggregation operations per edge and group, none where nobody groups by it."""
+
+    @property
+    def per_edge(self) -> Fraction:
+        """Operations at an edge, for all groups."""
+        return self.read + self.groups * self.operations
+
+
+@dataclass(frozen=True)
 class Tree:
-    """Queries that share their slices and a technique. All read one time column and group by the same keys."""
+    """Queries that share their slices and a technique. All read one time column."""
 
     queries: npt.NDArray[np.int64]
     """Positions in the workload, ascending."""
@@ -42,13 +62,15 @@ class Tree:
     edge_rate: Fraction
     """Edges per second (or per row, for windows of rows)."""
     groups: Fraction
-    """Groups that have a partial at an edge, expected."""
+    """Groups that have a partial at an edge, expected; by all keys together, where queries group by different ones."""
     operations: Fraction
-    """Omega: final-aggregation operations per edge and group."""
+    """Omega: final-aggregation operations per edge and group, with those of all roll-ups."""
     lost: tuple[tuple[str, str], ...]
     """The other techniques, each with the reason why it was refused or lost."""
     filters: tuple[tuple[str | None, Fraction, Fraction], ...] = ()
     """Where shares are known: each filter, its shards at an edge, and the operations for each. Omega is their sum."""
+    sets: tuple[GroupSet, ...] = ()
+    """What is grouped by, where that is several sets of keys: the finest first, each behind the one it is made from."""
 
     @property
     def final_cost(self) -> Fraction:
@@ -62,7 +84,7 @@ class Tree:
 
     def _parts(self) -> tuple[object, ...]:
         numbers = (self.input_rate, self.edge_rate, self.groups, self.operations)
-        return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost, self.filters)
+        return (self.queries.tobytes(), self.slices, self.technique, *numbers, self.lost, self.filters, self.sets)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tree) and self._parts() == other._parts()
@@ -113,10 +135,10 @@ class Plan:
         return None if self.bound is None else self.cost / self.bound - 1
 
     def group_by(self, tree: Tree) -> tuple[ex.Expression, ...]:
-        """The keys that all queries of a tree group by."""
+        """All that queries of a tree group by."""
         workload = self.workload
-        keys: tuple[ex.Expression, ...] = workload.prototypes[workload.prototype[tree.queries[0]]].group_by
-        return keys
+        prototypes = dict.fromkeys(workload.prototype[tree.queries].tolist())
+        return tuple(dict.fromkeys(key for number in prototypes for key in workload.prototypes[number].group_by))
 
     def explain(self) -> str:
         """The plan as text, one fact per line."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
 
 from weft.errors import BadRequest
+from weft.queries import expressions
+
+Keys = frozenset[expressions.Expression]
+"""What is grouped by, in whatever order."""
 
 _TYPE = re.compile(
     r"(tinyint|byte|smallint|short|int|integer|bigint|long|float|real|double|string|binary|boolean|date|variant|void"
@@ -23,8 +28,13 @@ _TYPE = re.compile(
 
 @dataclass(frozen=True)
 class Stats:
-    """What is known of the stream: rows per second, distinct keys of a group-by set, types of columns, and how
-    large a share of the rows passes which filter.
+    """What is known of the stream: rows per second, distinct keys, types of columns, and how large a share of the
+    rows passes which filter.
+
+    `keys` is one number, that of the groups of every GROUP BY; then only queries with the same keys share a tree, since
+    it is not known what others have in common. Or it says how many values there are of what is grouped by,
+    `{"symbol": 1_000, "venue": 12, "symbol, venue": 9_000}`: then a tree may group by `symbol, venue` and add up the
+    symbols and the venues from that. A set that is not there has as many groups as the smallest product that covers it.
 
     A type matters where subtraction would lose precision: sums of integers and decimals can use cheaper techniques
     than sums of floating-point numbers. A column whose type is not given counts as floating-point. Filters are given
@@ -34,22 +44,21 @@ class Stats:
     """
 
     rate: Fraction = Fraction(1)
-    keys: int = 1
+    keys: int | Mapping[str, int] = 1
     types: Mapping[str, str] = field(default_factory=dict)
     filters: Mapping[str, Fraction] = field(default_factory=dict)
 
     def __init__(
         self,
         rate: float | Fraction = 1,
-        keys: int = 1,
+        keys: int | Mapping[str, int] = 1,
         types: Mapping[str, str] | None = None,
         filters: Mapping[str, float | Fraction] | None = None,
     ):
         object.__setattr__(self, "rate", _positive("rate", rate, "rows per second"))
-        count = _positive("keys", keys, "distinct keys")
-        if count.denominator != 1:
-            raise BadRequest(f"{keys!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
-        object.__setattr__(self, "keys", int(count))
+        counted, sets = _counted(keys)
+        object.__setattr__(self, "keys", counted)
+        object.__setattr__(self, "_sets", sets)
         for column, type_ in (types or {}).items():
             if not isinstance(type_, str) or not _TYPE.match(type_.strip().lower()):
                 raise BadRequest(
@@ -59,18 +68,93 @@ class Stats:
         shares = {_filter(text): _share(text, share) for text, share in (filters or {}).items()}
         object.__setattr__(self, "filters", MappingProxyType(shares))
         known = (tuple(sorted(self.types.items())), tuple(sorted(self.filters.items())))
-        object.__setattr__(self, "_hash", hash((self.rate, self.keys, *known)))  # asked for with every price
+        told = self.keys if isinstance(self.keys, int) else tuple(sorted(self.keys.items()))
+        object.__setattr__(self, "_hash", hash((self.rate, told, *known)))  # asked for with every price
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Stats, (self.rate, self.keys, dict(self.types), dict(self.filters))
+        return Stats, (self.rate, self.known_keys, dict(self.types), dict(self.filters))
+
+    @property
+    def known_keys(self) -> int | dict[str, int]:
+        """The keys as they were given, less how they were spelled."""
+        return self.keys if isinstance(self.keys, int) else dict(self.keys)
+
+    @property
+    def unites(self) -> bool:
+        """Whether it is known how many groups several GROUP BYs have together."""
+        return not isinstance(self.keys, int)
+
+    def groups(self, keys: Keys) -> int:
+        """How many groups there are by these keys."""
+        if not keys:
+            return 1
+        return self.keys if isinstance(self.keys, int) else _least_product(self, keys)
 
     def __hash__(self) -> int:
         return self._hash  # type: ignore[attr-defined, no-any-return]  # no field of the value
 
 
+def _counted(keys: object) -> tuple[int | Mapping[str, int], tuple[tuple[Keys, int], ...]]:
+    """Checked keys; and where several are named, the sets with their numbers."""
+    if not isinstance(keys, Mapping):
+        return _count(keys), ()
+    from weft.queries import parse  # sqlglot is only needed once there is text to read
+
+    found: dict[str, int] = {}
+    sets: list[tuple[Keys, int]] = []
+    for text, number in keys.items():
+        try:
+            several = parse.expressions(text)
+        except BadRequest as error:
+            raise error.within(field="stats.keys") from None
+        found[", ".join(expressions.to_sql(key) for key in several)] = count = _count(number)
+        sets.append((_in_lower_case(several), count))
+    return MappingProxyType(found), tuple(sets)
+
+
+def _in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
+    """The keys, whichever way their columns are spelled."""
+
+    def lower(node: expressions.Expression) -> expressions.Expression | None:
+        if isinstance(node, expressions.Column):
+            return expressions.Column(tuple(part.lower() for part in node.path))
+        return None
+
+    return frozenset(expressions.rewrite(key, lower) for key in keys)
+
+
+def _count(value: object) -> int:
+    exact = _positive("keys", value, "distinct keys")
+    if exact.denominator != 1:
+        raise BadRequest(f"{value!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
+    return int(exact)
+
+
+@lru_cache(maxsize=4096)
+def _least_product(stats: Stats, keys: Keys) -> int:
+    """The smallest product of known sets that together hold the keys: a shortest path over what is covered."""
+    keys = _in_lower_case(keys)
+    sets: tuple[tuple[Keys, int], ...] = stats._sets  # type: ignore[attr-defined]  # no field of the value
+    least: dict[Keys, int] = {frozenset(): 1}
+    for _ in keys:
+        for covered, product in list(least.items()):
+            for known, count in sets:
+                more = covered | (known & keys)
+                if more not in least or product * count < least[more]:
+                    least[more] = product * count
+    if keys not in least:
+        unknown = sorted(map(expressions.to_sql, keys - frozenset().union(*(known for known, _ in sets))))
+        raise BadRequest(
+            f"it is not said how many values there are of {', '.join(unknown)}",
+            field="stats.keys",
+            remedy=f"Add '{unknown[0]}' to keys, or give one number for every GROUP BY",
+        )
+    return least[keys]
+
+
 def _filter(text: str) -> str:
     """A filter as the queries spell it once they are read."""
-    from weft.queries import expressions, parse  # sqlglot is only needed once there is text to read
+    from weft.queries import parse  # sqlglot is only needed once there is text to read
 
     try:
         return expressions.to_sql(parse.expression(text))

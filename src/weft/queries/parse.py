@@ -48,6 +48,20 @@ def expression(text: str, longest: int = LONGEST) -> ex.Expression:
     return canonical(raw)
 
 
+def expressions(text: str, longest: int = LONGEST) -> tuple[ex.Expression, ...]:
+    """Expressions with commas between them.
+
+    >>> [ex.to_sql(key) for key in expressions("symbol, lower(venue)")]
+    ['symbol', 'lower(venue)']
+    """
+    cursor = over(text, longest)
+    found = [read(cursor)]
+    while cursor.accept(","):
+        found.append(read(cursor))
+    end(cursor)
+    return tuple(canonical(raw) for raw in found)
+
+
 def measure(text: str) -> Measure:
     """A named expression; without `AS` it is named as Spark would name it.
 

@@ -12,6 +12,7 @@ import warnings
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -39,6 +40,7 @@ def apply(
     time: str | None = None,
     watermark: str | timedelta | None = None,
     future: str | timedelta = "1 day",
+    late: str | Path | None = None,
     output: str = "long",
     emit: str = "final",
     empty: bool = False,
@@ -52,7 +54,7 @@ def apply(
     `time` names the event-time column for queries that do not name one themselves. On a stream, `watermark` is how late
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
-    none for Spark's `withWatermark`.
+    none for Spark's `withWatermark`. In the folder `late` a stream keeps what came too late or from too far ahead.
 
     With a `weft.Registry` in place of a plan, a stream follows it: queries come, change and go while it runs. Every row
     then says in `complete` whether it is of all events of its window, or the query is too young for that. A batch takes
@@ -70,6 +72,8 @@ def apply(
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
+    if late is not None and not df.isStreaming:
+        raise BadRequest("nothing is late in a batch", field="late", remedy="Leave it out")
     emission = _emission(plan, output, emit, empty)
     if live:
         _refuse_live(plan, output)
@@ -100,7 +104,7 @@ def apply(
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
         following = None if registry is None else Following(registry, version, binding, tuple(schemas))
-        parts = [weave(df, plan, found, made, whole, delay, ahead, following)]
+        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), following)]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)
@@ -174,6 +178,13 @@ def _lateness(df: DataFrame, watermark: str | timedelta | None) -> int | None:
             raise BadRequest("the stream has a watermark already", field="watermark", remedy="Leave one of the two out")
         return None
     return _micros("10 minutes" if watermark is None else watermark, "watermark")
+
+
+def _folder(late: str | Path | None) -> str | None:
+    """The side folder, so that any worker finds it."""
+    if late is None or "://" in str(late) or str(late).startswith("file:"):
+        return None if late is None else str(late)
+    return str(Path(late).absolute())
 
 
 def _micros(duration: str | timedelta, field: str) -> int:

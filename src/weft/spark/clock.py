@@ -19,6 +19,12 @@ MOST_CLASSES = 64
 """Classes to test per event. Beyond, slices of the common tick cost one test and are hardly more: so many classes cut
 at nearly every tick anyway."""
 
+WHOLE = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""Options of Spark's JSON, which leaves microseconds out unless it is told."""
+
 _DAY = 86_400_000_000
 
 

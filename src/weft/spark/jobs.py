@@ -50,12 +50,13 @@ def job(
     number_of = {partial: number for number, partial in enumerate(root.partials)}
     lanes = []
     for tree in root.trees:
-        by_filter: dict[tuple[Place | None, int | None], dict[int, Query]] = {}
+        alike: dict[tuple[Place | None, int | None, int | None], dict[int, Query]] = {}
         for position in tree.queries.tolist():
             query = root.queries[position]
-            by_filter.setdefault((root.place(query), since.get(position)), {})[position] = query
-        for (place, begin), queries in by_filter.items():
-            lanes.append(Lane(place, tree.technique, _windows(queries, binding, slots, number_of), begin))
+            which = root.place(query), root.keys_of(query), since.get(position)
+            alike.setdefault(which, {})[position] = query
+        for (place, keys, begin), queries in alike.items():
+            lanes.append(Lane(place, tree.technique, _windows(queries, binding, slots, number_of), keys, begin))
     return Job(
         tuple(lanes),
         tuple(sources),
@@ -100,6 +101,8 @@ def emptied(schema: T.StructType) -> T.StructType:
 def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata: Mapping[str, str]) -> T.StructType:
     """The columns of a root's results: the long form, less what only other roots fill."""
     keys = df.select(*(columns.column(key).alias(binding.keys[key]) for key in root.keys)).schema.fields
+    for place, field in enumerate(keys):
+        field.nullable |= any(place not in each.keys for each in root.sets)
     ends: list[tuple[str, T.DataType]] = [("row_start", T.LongType()), ("row_end", T.LongType())]
     if not root.counts_rows:
         clock = T.TimestampType() if root.time_type == "timestamp" else T.TimestampNTZType()

@@ -62,12 +62,14 @@ class WindowOf:
 
 @dataclass(frozen=True)
 class Lane:
-    """The windows of one filter (None: every row), and the technique of their tree."""
+    """The windows of one filter (None: every row) and one set of keys, and the technique of their tree."""
 
     filter: tuple[int, int] | None
     """The signature column and bit of the filter."""
     technique: str
     windows: tuple[WindowOf, ...]
+    keys: int | None = None
+    """The number of the set of keys that its queries group by, where the slices are those of several."""
     since: int | None = None
     """Slices that begin before this instant are none of it; None where all are."""
 
@@ -85,12 +87,9 @@ class _Partials:
         self._piece, self._lane, self._sources = piece, lane, sources
         self._chosen: npt.NDArray[np.int64] | None = None
         self.bounds = piece.bounds
-        if lane.filter is not None or lane.since is not None:
-            chosen = np.ones(len(starts), np.bool_) if lane.since is None else starts >= lane.since
-            if lane.filter is not None:
-                column, bit = lane.filter
-                chosen &= (piece.rows[f"signature_{column}"].to_numpy() >> bit) & 1 == 1
-            self._chosen = np.flatnonzero(chosen)
+        mine = _of_lane(lane, piece)
+        if mine is not None:
+            self._chosen = np.flatnonzero(mine)
             self.bounds = np.searchsorted(self._chosen, piece.bounds)
             starts = starts[self._chosen]
         self.starts = np.ascontiguousarray(starts)
@@ -115,6 +114,21 @@ class _Partials:
         if source not in self._shared:
             self._shared[source] = self[source].begin()
         return self._shared[source]
+
+
+def _of_lane(lane: Lane, piece: Piece) -> npt.NDArray[Any] | None:
+    """Which rows of a piece a lane reads; None where it reads all."""
+    mine = None
+    if lane.filter is not None:
+        column, bit = lane.filter
+        mine = (piece.rows[f"signature_{column}"].to_numpy() >> bit) & 1
+    if lane.keys is not None:
+        keyed = piece.rows["keys"].to_numpy() == lane.keys
+        mine = keyed if mine is None else mine & keyed
+    if lane.since is not None:
+        begun = piece.rows["slice"].to_numpy() >= lane.since
+        mine = begun if mine is None else mine & begun
+    return mine
 
 
 class _Walk:

@@ -1,14 +1,16 @@
 """Roots: what reads the events. Each tree by itself, or all trees of one kin where the plan feeds them shared slices.
 
 A root settles, for its queries together, the group keys, the clock, the filters and the partials that a pass over the
-events has to make.
+events has to make. Where the queries of a tree group by different keys, a batch groups by all of them and rolls up; a
+stream has a root for each, since all its roots read the events in one pass anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -22,6 +24,17 @@ from weft.slicing.edges import Classes, reduced
 from weft.slicing.slicers import execution_classes
 from weft.spark import binding, clock, columns
 from weft.spark.signatures import Place, Signatures, signatures
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Some of a root's keys, by their places, which queries group by or others are rolled up from."""
+
+    keys: tuple[int, ...]
+    source: int | None
+    """The place of the set that it is rolled up from; None for that of all keys."""
+    asked: bool
+    """Whether queries group by it."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,8 @@ class Root:
     classes: Classes
     """Where the slices are cut."""
     partials: tuple[Partial, ...]
+    sets: tuple[KeySet, ...] = ()
+    """What the queries group by, where that is several things; a set stands behind the one it is made from."""
 
     @property
     def counts_rows(self) -> bool:
@@ -60,6 +75,13 @@ class Root:
         filters = self.filters if self.common_filter is None else signatures([self.common_filter])
         return replace(self, partials=kept, common_filter=None, filters=filters.with_late(tables))
 
+    def keys_of(self, query: Query) -> int | None:
+        """Which set of keys a query groups by; None where there is only one."""
+        if not self.sets:
+            return None
+        keys = tuple(sorted(self.keys.index(key) for key in query.group_by))
+        return next(number for number, each in enumerate(self.sets) if each.keys == keys)
+
     def place(self, query: Query) -> Place | None:
         """Where the query's filter has its bit; None where it takes every row that the root reads."""
         return None if query.where is None else self.filters.places.get(query.where)
@@ -67,10 +89,13 @@ class Root:
 
 def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
     """What reads the events, for a plan over a DataFrame."""
+    trees = plan.trees
+    if df.isStreaming or plan.feed == "slices":
+        trees = tuple(part for tree in trees for part in (_by_keys(plan, tree) if tree.sets else (tree,)))
     if plan.feed == "events":
-        return [_root(df, plan, (tree,), time) for tree in plan.trees]
+        return [_root(df, plan, (tree,), time) for tree in trees]
     kin: dict[object, list[Tree]] = {}
-    for tree in plan.trees:
+    for tree in trees:
         query = plan.workload[int(tree.queries[0])]
         clock_of = (query.window.unit, query.where if query.window.unit == "rows" else None)
         kin.setdefault((frozenset(query.group_by), query.time or plan.workload.time, clock_of), []).append(tree)
@@ -80,20 +105,40 @@ def roots(df: DataFrame, plan: Plan, time: str | None) -> list[Root]:
 def _root(df: DataFrame, plan: Plan, trees: tuple[Tree, ...], time: str | None) -> Root:
     queries = {int(position): plan.workload[int(position)] for tree in trees for position in tree.queries}
     first = next(iter(queries.values()))
+    keys = plan.group_by(trees[0]) if trees[0].sets else first.group_by
     wheres = list(dict.fromkeys(query.where for query in queries.values()))
     edges = {edge for query in queries.values() for edge in execution_classes(plan.slicing, query.window)}
     at, type_ = _time(df, plan, first, time)
     return Root(
         trees,
         queries,
-        first.group_by,
+        keys,
         at,
         type_ if first.window.unit == "time" else "bigint",
         wheres[0] if len(wheres) == 1 else None,
         signatures([where for where in wheres if where is not None] if len(wheres) > 1 else []),
         clock.executable(reduced(edges)),
         tuple(dict.fromkeys(p for q in queries.values() for aggregate in q.aggregates for p in partials(aggregate))),
+        _sets(trees[0], keys, queries.values()),
     )
+
+
+def _sets(tree: Tree, keys: tuple[ex.Expression, ...], queries: Iterable[Query]) -> tuple[KeySet, ...]:
+    """The tree's sets of keys, by their places among all keys."""
+    place = {ex.to_sql(key): number for number, key in enumerate(keys)}
+    asked = {frozenset(map(ex.to_sql, query.group_by)) for query in queries}
+    return tuple(
+        KeySet(tuple(sorted(place[key] for key in each.keys)), each.source, frozenset(each.keys) in asked)
+        for each in tree.sets
+    )
+
+
+def _by_keys(plan: Plan, tree: Tree) -> tuple[Tree, ...]:
+    """The tree as one for each set of keys that its queries group by."""
+    found: dict[frozenset[ex.Expression], list[int]] = {}
+    for position in tree.queries.tolist():
+        found.setdefault(frozenset(plan.workload[position].group_by), []).append(position)
+    return tuple(replace(tree, queries=np.array(positions), sets=()) for positions in found.values())
 
 
 def _time(df: DataFrame, plan: Plan, query: Query, given: str | None) -> tuple[ex.Column, str]:

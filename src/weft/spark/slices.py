@@ -19,6 +19,7 @@ from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
 from weft.registry.grain import calm
 from weft.spark import clock, columns
+from weft.spark.rollups import rolled_up
 from weft.spark.roots import Root
 from weft.spark.series import may_overflow
 
@@ -55,6 +56,8 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     sliced = events.groupBy(*by, "slice", *(f"signature_{number}" for number in range(len(marks)))).agg(
         *(column.alias(f"partial_{number}") for number, column in enumerate(made))
     )
+    if root.sets:
+        return rolled_up(sliced, root, types)
     if not by:
         return sliced.repartition(1).sortWithinPartitions("slice").withColumn("rank", F.lit(2))
     return sliced.withColumn("rank", F.row_number().over(Over.partitionBy(*by).orderBy("slice")))

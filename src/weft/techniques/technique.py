@@ -182,6 +182,8 @@ def _in_order(at, end, widest, kept, begun, lo, hi, one_range):
     if not len(lo):
         return True
     wrong = (hi[0] < at) | (lo[0] < begun) | (lo[0] < 0) | (hi[-1] > end)
+    if in_step(lo, hi):
+        return not (wrong | (hi[0] <= lo[0]) | (hi[0] - lo[0] > widest))
     for j in range(len(lo)):
         wrong |= (hi[j] <= lo[j]) | (hi[j] - lo[j] > widest)
     if one_range:
@@ -190,6 +192,16 @@ def _in_order(at, end, widest, kept, begun, lo, hi, one_range):
     else:
         for j in range(1, len(lo)):
             wrong |= (hi[j] < hi[j - 1]) | (lo[j] < 0)
+    return not wrong
+
+
+@kernel
+def in_step(lo, hi):
+    """Whether each window begins and ends one slice after the one before; found out as `_in_order` does."""
+    begin, end, wrong = lo[0], hi[0], lo[-1] - lo[0] != len(lo) - 1
+    if not wrong:
+        for j in range(len(lo)):
+            wrong |= (lo[j] - j != begin) | (hi[j] - j != end)
     return not wrong
 
 

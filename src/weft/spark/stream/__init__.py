@@ -13,6 +13,10 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     blocks.py     the retained partials of some keys: sent, kept, merged, expired
     closing.py    which windows are due, and what is late
     keeping.py    what a shard has in the state store, and in memory
+    aside.py      what came too late or from too far ahead, for those who want it kept
+    tally.py      what a shard has counted
+    observing.py  what a micro-batch did
+    state.py      what a checkpoint holds, read from outside
     processor.py  the stateful operator
 
 where the stream follows a registry:

@@ -156,16 +156,30 @@ def retained(what: Closing, block: Block, upto: int) -> Block:
     return block.chosen(block.slices > upto - what.reach)
 
 
-def late(what: Closing, block: Block, after: int) -> tuple[int, dict[int, int]]:
-    """How many events came too late for some query, and for which how many: no window left that takes them."""
+@dataclass(frozen=True)
+class Late:
+    """The partials of a block that came too late for some query: no window is left that takes them."""
+
+    rows: npt.NDArray[np.int64]
+    """Where they stand in the block."""
+    events: npt.NDArray[np.int64]
+    """How many events each stands for."""
+    by_query: dict[int, npt.NDArray[np.bool_]]
+    """For each query, by number, which of the rows it has missed."""
+
+    @property
+    def count(self) -> int:
+        """How many events there are."""
+        return int(self.events.sum())
+
+
+def late(what: Closing, block: Block, after: int) -> Late:
+    """What of a block came too late, and for which queries."""
     behind = np.flatnonzero(block.slices < after)
-    if not len(behind):
-        return 0, {}
     slices = block.slices[behind]
-    events = numbers(block.rows[f"partial_{what.events}"])[behind]
-    by_query: dict[int, int] = {}
+    by_query: dict[int, npt.NDArray[np.bool_]] = {}
     any_query = np.zeros(len(behind), np.bool_)
-    for each in what.lanes:
+    for each in what.lanes if len(behind) else ():
         passes = np.ones(len(behind), np.bool_)
         if each.lane.filter is not None:
             column, bit = each.lane.filter
@@ -175,10 +189,10 @@ def late(what: Closing, block: Block, after: int) -> tuple[int, dict[int, int]]:
             missed = passes & (begun < window.size) & (slices - begun + window.size + each.delay <= after)
             if missed.any():
                 any_query |= missed
-                count = int(events[missed].sum())
                 for number, _ in window.queries:
-                    by_query[number] = by_query.get(number, 0) + count
-    return int(events[any_query].sum()), by_query
+                    by_query[number] = by_query[number] | missed if number in by_query else missed
+    events = numbers(block.rows[f"partial_{what.events}"])[behind]
+    return Late(behind[any_query], events[any_query], {n: missed[any_query] for n, missed in by_query.items()})
 
 
 def events_source(sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], int]:

@@ -12,7 +12,7 @@ whose slices the JVM makes; the partials are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from weft.spark.keys import alike, dense, hashes, plain
+from weft.spark.stream.aside import ASIDE, EVENT
 from weft.spark.stream.blocks import Block, Layout, row_names, sorted_block, together
 from weft.spark.stream.latecomers import Latecomers
 from weft.spark.stream.merging import lifted, merged
@@ -52,7 +53,7 @@ def folding(
 
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made: list[list[Block]] = [[] for _ in folds]
-        ahead, events = 0, 0
+        ahead, events, lines = 0, 0, list[str]()
         late: dict[str, int] | None = None
         for some in _gathered(batches):
             if latecomers is not None and late is None:
@@ -60,6 +61,8 @@ def folding(
             slices = some[folds[0].slice]
             if slices.null_count:
                 ahead += slices.null_count
+                if EVENT in some.column_names:
+                    lines += some[EVENT].drop_null().to_pylist()
                 some = some.filter(slices.is_valid())
             events += some.num_rows
             for number, how in enumerate(folds):
@@ -69,6 +72,8 @@ def folding(
         if events or ahead:
             head: dict[str, Any] = {"told": told} if late is None else {"told": told, "late": late}
             yield from _sent(folds, labels, made, ahead, head, ansi)
+        if lines:
+            yield _message(labels[:1], ASIDE, [0], ["\n".join(lines).encode()])
 
     return fold
 
@@ -133,10 +138,14 @@ def _sent(
             for shard in np.unique(of_key).tolist():
                 parts[shard] = block.chosen(of_row == shard).to_bytes(**head)
         said = [ahead if number == shard == 0 else 0 for shard in range(len(labels))]
-        columns = [labels, [number] * len(labels), said, parts]
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(each, field.type) for each, field in zip(columns, SENT, strict=True)], schema=SENT
-        )
+        yield _message(labels, number, said, parts)
+
+
+def _message(labels: tuple[int, ...], root: int, ahead: list[int], parts: Sequence[bytes | None]) -> pa.RecordBatch:
+    columns = [labels, [root] * len(labels), ahead, parts]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(each, field.type) for each, field in zip(columns, SENT, strict=True)], schema=SENT
+    )
 
 
 def _array(events: pa.Table, name: str) -> pa.Array:

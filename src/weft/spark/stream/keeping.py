@@ -64,6 +64,8 @@ class Head:
     """Events too late for some query, once for each set of group keys."""
     late_by_query: dict[str, int] = field(default_factory=dict)
     ahead: int = 0
+    calls: int = 0
+    """How many micro-batches the shard has seen."""
     version: int | None = None
     """The version of the query set that has been taken in, where it may change."""
     digest: str = ""

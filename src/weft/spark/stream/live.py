@@ -144,7 +144,7 @@ def _weave(fabric: Fabric, plan: Plan | None, since: Mapping[str, int], late: Ma
             by_root.setdefault(root, []).append(position)
             queries[root][position] = query
         for root, positions in by_root.items():
-            trees[root].append(replace(tree, queries=np.array(positions, np.int64)))
+            trees[root].append(replace(tree, queries=np.array(positions, np.int64), sets=()))
     closings = []
     begins = {plan.workload.position(id_): begin for id_, begin in since.items()}
     for number, base in enumerate(fabric.roots):

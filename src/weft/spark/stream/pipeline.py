@@ -18,10 +18,12 @@ from weft.spark.answers import Job
 from weft.spark.keys import plain
 from weft.spark.roots import Root
 from weft.spark.stream.arriving import arriving
+from weft.spark.stream.aside import aside
 from weft.spark.stream.closing import Closing, closing, events_source
 from weft.spark.stream.folding import Fold, folding
 from weft.spark.stream.latecomers import Latecomers, late_shapes
 from weft.spark.stream.live import Fabric, Following, grain_of
+from weft.spark.stream.observing import observed, with_reports
 from weft.spark.stream.processor import FOLLOWS, Weaving
 from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
@@ -38,9 +40,10 @@ def weave(
     form: T.StructType,
     watermark: int | None,
     future: int,
+    late: str | None = None,
     following: Following | None = None,
 ) -> DataFrame:
-    """The answers of all roots, in this form. Durations are in microseconds."""
+    """The answers of all roots, in this form. Durations are in microseconds; `late` is the side folder."""
     _refuse(df, plan, roots)
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
@@ -50,7 +53,7 @@ def weave(
         path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding)
         latecomers = Latecomers(path, grain, following.version, shapes)
         df = latecomers.joined(df)
-    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future)
+    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
     layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
     what: tuple[Closing, ...] | Fabric
     if following is None:
@@ -70,13 +73,15 @@ def weave(
     blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi, latecomers), _SENT)
     if following is not None:
         blocks = blocks.union(arriving(df.sparkSession, following.registry.folder, tuple(shards)))
-    answered = df.sparkSession.createDataFrame([], form).toArrow().schema
-    return blocks.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=Weaving(what, told, answered),
-        outputStructType=form,
+    reporting = with_reports(form)
+    answered = df.sparkSession.createDataFrame([], reporting).toArrow().schema
+    rows = blocks.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=Weaving(what, told, answered, None if late is None else aside(late, jobs, answered)),
+        outputStructType=reporting,
         outputMode="append",
         timeMode="EventTime",
     )
+    return observed(rows)
 
 
 def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:

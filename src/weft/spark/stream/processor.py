@@ -18,11 +18,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from weft.errors import RunFailed
 from weft.spark.bundles import unbundled
 from weft.spark.stream.arriving import BROKEN, VERSION
+from weft.spark.stream.aside import ASIDE, Aside
 from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
 from weft.spark.stream.live import Fabric
+from weft.spark.stream.observing import report
 from weft.spark.stream.roster import Arrived, opened, settled
+from weft.spark.stream.tally import Tally
 from weft.techniques.windows import ALWAYS
 
 FOLLOWS = "follows-"
@@ -32,13 +35,16 @@ FOLLOWS = "follows-"
 class Weaving(StatefulProcessor):
     """Keeps the partials of shards and answers the windows that fall due."""
 
-    def __init__(self, what: tuple[Closing, ...] | Fabric, told: str, answered: pa.Schema) -> None:
-        self._what, self._told, self._answered = what, told, answered
+    def __init__(
+        self, what: tuple[Closing, ...] | Fabric, told: str, answered: pa.Schema, aside: Aside | None = None
+    ) -> None:
+        self._what, self._told, self._answered, self._aside = what, told, answered, aside
 
     def init(self, handle: Any) -> None:
         """Called by Spark: the state variables."""
         self._handle = handle
         self._head = handle.getValueState("head", "value binary")
+        self._tally = handle.getValueState("tally", "value binary")
         self._store = handle.getMapState("blocks", "id bigint", "value binary")
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
@@ -55,19 +61,21 @@ class Weaving(StatefulProcessor):
                     told_of.versions.append(bytes(data))
                 elif root == BROKEN:
                     told_of.broken.append(bytes(data).decode())
+                elif root == ASIDE:
+                    told_of.ahead.append(bytes(data))
                 else:
                     told, block = from_bytes(bytes(data))
                     arrived.setdefault(int(root), []).append(block)
                     self._check(told["told"])
                     told_of.late.append(told.get("late", {}))
-        yield from self._moved(arrived, ahead, timerValues, told_of)
+        yield from self._moved(key, arrived, ahead, timerValues, told_of)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: the watermark has moved since the shard last saw it."""
-        yield from self._moved({}, 0, timerValues, Arrived())
+        yield from self._moved(key, {}, 0, timerValues, Arrived())
 
     def _moved(
-        self, arrived: dict[int, list[Block]], ahead: int, timer: Any, told_of: Arrived
+        self, key: Any, arrived: dict[int, list[Block]], ahead: int, timer: Any, told_of: Arrived
     ) -> Iterator[pd.DataFrame]:
         watermark = timer.getCurrentWatermarkInMs()
         head = self._begun()
@@ -79,15 +87,22 @@ class Weaving(StatefulProcessor):
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
         after = ALWAYS if head.upto is None else head.upto
         head.ahead += ahead
+        head.calls += 1
+        if self._aside is not None:
+            self._aside.ahead(f"{key[0]}-{head.calls}", told_of.ahead)
+        tally, late_before = self._counts(closings), head.late
         for root, blocks in arrived.items():
             what = closings[root]
             block = together(blocks, what.layout, what.job.ansi)
+            tally.arrived(root, block)
             if head.upto is not None:
-                missed, by_query = late(what, block, after)
-                head.late += missed
-                for number, count in by_query.items():
+                missed = late(what, block, after)
+                head.late += missed.count
+                for number, rows in missed.by_query.items():
                     name = what.job.shape.ids[number]
-                    head.late_by_query[name] = head.late_by_query.get(name, 0) + count
+                    head.late_by_query[name] = head.late_by_query.get(name, 0) + int(missed.events[rows].sum())
+                if self._aside is not None and missed.count:
+                    self._aside.late(f"{key[0]}-{head.calls}-{root}", what, block, missed)
                 block = retained(what, block, after)
             if block.count:
                 shard.add(root, block)
@@ -96,6 +111,7 @@ class Weaving(StatefulProcessor):
                 last = shard.last(root)
                 for batch, kept in closed(what, shard.whole(root), after, upto, last):
                     if batch is not None and batch.num_rows:
+                        tally.answered(root, batch)
                         yield _framed(unbundled(batch, what.job.shape), self._answered)
                     last = kept
                 shard.remember(root, last)
@@ -106,12 +122,18 @@ class Weaving(StatefulProcessor):
         self._set_timer(head, watermark)
         shard.leave()
         self._head.update((head.to_bytes(),))
+        self._tally.update((tally.to_bytes(),))
+        yield _framed(report(tally, head, head.late - late_before, ahead), self._answered)
 
     def _begun(self) -> Head:
         value = self._head.get()
         head = Head(self._told) if value is None else Head.from_bytes(bytes(value[0]))
         self._check(head.told)
         return head
+
+    def _counts(self, closings: tuple[Closing, ...]) -> Tally:
+        value = self._tally.get()
+        return Tally(closings, None if value is None else bytes(value[0]))
 
     def _check(self, told: str) -> None:
         if told == self._told:

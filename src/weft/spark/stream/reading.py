@@ -6,6 +6,7 @@
     0_signature_0   the signature of the event among the first root's filters
     0_argument_0    what the first root's partials aggregate
     0_wanted        whether the first root takes the event, where not every event is for all roots
+    __weft_event    all of the event as JSON, where it is too far in the future, if such events are to be kept
 
 One pass, however many roots there are: Spark would read a stream's source again for each. What no root wants is dropped
 before it costs anything in Python, but not below the watermark: events that nobody asks for still say what time it is.
@@ -27,21 +28,29 @@ from weft.spark import clock, columns
 from weft.spark.lanes import Source
 from weft.spark.roots import Root
 from weft.spark.slices import arguments
+from weft.spark.stream.aside import EVENT
 from weft.spark.stream.blocks import Layout
 from weft.spark.stream.folding import Fold
 from weft.spark.stream.latecomers import MARK
 
+_OWN = "__weft_"
 _TIME, _AT, _AHEAD = "__weft_time", "__weft_at", "__weft_ahead"
 
 
 def read(
-    df: DataFrame, roots: Sequence[Root], sources: Sequence[tuple[Source, ...]], watermark: int | None, future: int
+    df: DataFrame,
+    roots: Sequence[Root],
+    sources: Sequence[tuple[Source, ...]],
+    watermark: int | None,
+    future: int,
+    aside: bool = False,
 ) -> tuple[DataFrame, tuple[Fold, ...]]:
     """The columns that the workers get, and how they make blocks of them.
 
     `future` is how many microseconds an event may be ahead of the micro-batch's own time. Without a `watermark` the
-    stream has one already.
+    stream has one already. With `aside`, events that are too far ahead come along as they are.
     """
+    whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns if not name.startswith(_OWN))), clock.WHOLE)
     df = _timed(df, roots[0], watermark, future)
     roots = [replace(r, filters=replace(r.filters, name=f"__weft_{n}_signature")) for n, r in enumerate(roots)]
     marks = {
@@ -55,7 +64,7 @@ def read(
         passes = [want for want in wants if want is not None]
         df = df.where(reduce(or_, passes) | (ahead if watermark is None else F.col(_TIME).isNull()))
     keys: dict[ex.Expression, str] = {}
-    selected: dict[str, Column] = {}
+    selected: dict[str, Column] = {EVENT: F.when(ahead, whole)} if aside else {}
     folds = []
     for number, (root, want, made) in enumerate(zip(roots, wants, sources, strict=True)):
         for key in root.keys:

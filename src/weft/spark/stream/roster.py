@@ -50,6 +50,8 @@ class Arrived:
     versions: list[bytes] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Word of versions that cannot be read."""
+    ahead: list[bytes] = field(default_factory=list)
+    """Events that are too far ahead, as lines."""
     late: list[dict[str, int]] = field(default_factory=list)
     """For each block of events, which filters that came late have which bit in it."""
 
