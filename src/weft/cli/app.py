@@ -162,12 +162,14 @@ def _run(
     master: opt.Master = None,
     conf: opt.Conf = None,
 ) -> None:
-    """Run a file of queries over a folder of events and write all answers; with --stream, for as long as events come.
+    """Run a file of queries over a folder of events and write all answers; with --stream, for as long as events come,
+    and then the queries may be a registry (weft register), which the stream follows.
 
     \b
     Example:
         weft run examples/queries.sql --from events/ --to answers/ --check 5
         weft run examples/queries.sql --stream --from events/ --to answers/ --checkpoint state/ --trigger "10 seconds"
+        weft run registry/ --stream --from events/ --to answers/ --checkpoint state/
         weft run examples/queries.sql --stream --from kafka --from-option kafka.bootstrap.servers=localhost:9092 \\
             --from-option subscribe=trades --schema "ts timestamp, symbol string, price double, volume bigint" \\
             --to kafka --to-option kafka.bootstrap.servers=localhost:9092 --to-option topic=answers --checkpoint state/

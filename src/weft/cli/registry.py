@@ -30,7 +30,7 @@ class Request:
 def register(asked: Request) -> None:
     """Weave in the queries of a file: new ones are added, others altered where they are defined in another way."""
     workload = weft.Workload.from_file(asked.queries)
-    registry = weft.Registry(asked.path, _stats(asked, _opened(asked.path)))
+    registry = weft.Registry(asked.path, _stats(asked, opened(asked.path)))
     lines = registry.put(workload, owner=asked.owner, reason=asked.reason)
     _say(lines)
     if not lines:
@@ -71,10 +71,11 @@ def _label(query: weft.Query) -> tuple[str, str]:
 def _there(path: Path) -> weft.Registry:
     if not path.is_dir():
         raise BadRequest(f"there is no folder '{path}'", field="PATH", remedy="Begin one with weft register")
-    return _opened(path)
+    return opened(path)
 
 
-def _opened(path: Path) -> weft.Registry:
+def opened(path: Path) -> weft.Registry:
+    """The registry in a folder; what is broken in it is told."""
     registry = weft.Registry(path)
     for file, why in registry.broken.items():
         console.note(f"{file}: {why}. The version before it counts until it is mended or removed.")

@@ -62,7 +62,7 @@ def weave(
         what = tuple(closing(*each) for each in zip(jobs, layouts, counting, strict=True))
     else:
         grain = grain_of(roots, following.binding)
-        told = _told(f"{grain.to_json()} {form.json()} {ansi}", len(shards), FOLLOWS)
+        told = _told(f"{grain.to_json()} {form.json()} {emission} {ansi}", len(shards), FOLLOWS)
         bare = tuple(replace(root, queries={}, trees=()) for root in roots)
         patience = _patience(df) if watermark is None else watermark
         what = Fabric(
