@@ -18,7 +18,7 @@ every filter's partials arrive as often as there are shards for it at an edge (s
 Where the queries of a tree group by different keys (`Stats(keys={...})`), the rows are grouped by all of them together
 and each set is rolled up from another (see `rollups.py`):
 
-    C(tree) = rate + E x sum of (partials that are rolled up + groups x Omega), over its sets
+    C(tree) = rate + E x sum of (2.5 x partials that are rolled up + groups x Omega), over its sets
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from weft.errors import BadRequest
 from weft.planners import shards
 from weft.planners.candidates import Candidate
 from weft.planners.rollups import rolled_up
-from weft.plans.plan import GroupSet, Tree
+from weft.plans.plan import ROLL_UP, GroupSet, Tree
 from weft.plans.stats import Keys, Stats
 from weft.queries import expressions as ex
 from weft.slicing.density import density_within
@@ -156,7 +156,7 @@ class Price:
         """Omega under each admissible technique, for edges per tick: at an edge, for each group of the finest set."""
         sets = self.sets(candidate, per_tick)
         groups = sets[0].groups
-        read = sum((each.read for each in sets), Fraction(0)) / groups
+        read = ROLL_UP * sum((each.read for each in sets), Fraction(0)) / groups
         return {
             technique.name: read
             + sum(
@@ -240,7 +240,7 @@ class Price:
         if not found:
             return UNPAYABLE
         rolling = Fraction(0) if self.shares(candidate) else sum(rolled, Fraction(0)) - max(rolled)
-        return self.input_rate(candidate) + edge_rate * (rolling + min(found.values()))
+        return self.input_rate(candidate) + edge_rate * (ROLL_UP * rolling + min(found.values()))
 
     def tree(self, candidate: Candidate) -> Tree:
         """The candidate as a tree, with the reasons why the other techniques were not chosen."""

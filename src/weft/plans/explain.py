@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from weft.plans.plan import Plan, Tree
+from weft.plans.plan import ROLL_UP, Plan, Tree
 from weft.plans.stats import Stats
 from weft.queries import durations
 from weft.queries import expressions as ex
@@ -99,7 +99,8 @@ def _price(plan: Plan) -> str:
         return f"rate for each pass, and for each tree: slices read + {operations}"
     rows = "rows that pass" if plan.stats.filters else "rate"
     if any(tree.sets for tree in plan.trees):
-        return f"{rows} + edge rate x (partials rolled up + groups x operations per edge), summed over keys and trees"
+        rolled = f"{number(ROLL_UP)} x partials rolled up"
+        return f"{rows} + edge rate x ({rolled} + groups x operations per edge), summed over keys and trees"
     if plan.stats.filters:
         return f"{rows} + {operations}, summed over filters and trees"
     return f"rate + {operations}, summed over trees"
@@ -162,7 +163,8 @@ def _sets(tree: Tree) -> Iterable[str]:
         by = f"by {', '.join(each.keys)}" if each.keys else "all together"
         sum_ = []
         if each.source is not None:
-            sum_.append(f"{number(each.read)} partials by {', '.join(tree.sets[each.source].keys)} rolled up")
+            source = ", ".join(tree.sets[each.source].keys)
+            sum_.append(f"{number(ROLL_UP)} x {number(each.read)} partials by {source} rolled up")
         if each.operations:
             sum_.append(
                 f"{number(each.groups)} {'group' if each.groups == 1 else 'groups'} x {number(each.operations)}"

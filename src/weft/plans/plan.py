@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from weft.planners.what_if import Asked, WhatIf
 
 
+ROLL_UP = Fraction(5, 2)
+"""Operations that it takes to add up a partial of another set of keys: it is shuffled, as a row of a pass is not."""
+
+
 @dataclass(frozen=True)
 class GroupSet:
     """One of several sets of keys that queries of a tree group by, or that others are rolled up from."""
@@ -45,7 +49,7 @@ class GroupSet:
     @property
     def per_edge(self) -> Fraction:
         """Operations at an edge, for all groups."""
-        return self.read + self.groups * self.operations
+        return ROLL_UP * self.read + self.groups * self.operations
 
 
 @dataclass(frozen=True)

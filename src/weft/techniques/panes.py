@@ -57,15 +57,16 @@ def slide(operator, state, partials, lo, hi, of, out):
 @kernel
 def _one_by_one(operator, state, partials, begin, lo, hi, out):
     """Every window from scratch."""
-    slices = state.cells
-    mask = len(slices) - 1
+    slices, at, mask = state.cells, state.registers[AT], len(state.cells) - 1
     for j in range(len(lo)):
-        if hi[j] > state.registers[AT]:
-            _push(operator, state, partials, begin, hi[j])
+        while at < hi[j]:
+            store(operator, slices, at & mask, load(operator, partials, at - begin))
+            at += 1
         folded = load(operator, slices, lo[j] & mask)
         for p in range(lo[j] + 1, hi[j]):
             folded = combine(operator, folded, load(operator, slices, p & mask))
         store(operator, out, j, folded)
+    state.registers[AT] = at
 
 
 @kernel
@@ -88,7 +89,7 @@ def _in_step(operator, partials, width, out):
 
 @kernel
 def _push(operator, state, partials, begin, end):
-    """Keep slices up to an end."""
+    """Keep slices that no window, or one in step, ends with."""
     slices, at, mask = state.cells, state.registers[AT], len(state.cells) - 1
     for p in range(max(at, end - len(slices)), end):
         store(operator, slices, p & mask, load(operator, partials, p - begin))

@@ -10,9 +10,9 @@ is at least one, and is a query's, of[j], where a technique wants to know.
 Older is always combined with newer, never the other way round, so operators need not commute.
 
 The structure is a tuple of arrays and nothing else, so that it can be stored, restored (`snapshots.py`) and built again
-from the slices. Slices of different keys may follow each other
-in one structure: a window never crosses from one key to the next, what has been left behind costs nothing, and so a
-key without a row in most slices costs as much as it has slices. Nothing here knows about time.
+from the slices. Slices of different keys may follow each other in one structure: a window never crosses from one key to
+the next, what has been left behind costs nothing, and so a key without a row in most slices costs as much as it has
+slices. Nothing here knows about time.
 """
 
 from __future__ import annotations
