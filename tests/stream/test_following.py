@@ -18,7 +18,7 @@ import weft
 from tests.stream.streaming import Folder, answers, run, session
 
 pytestmark = pytest.mark.spark
-EXAMPLES = 60 if os.environ.get("WEFT_PROFILE") == "deep" else 2
+EXAMPLES, RUNS = (60, 4) if os.environ.get("WEFT_PROFILE") == "deep" else (2, 3)
 START, PATIENCE, STEP = 1_600_000_000, 8, 60
 SECOND = 1_000_000
 
@@ -83,7 +83,7 @@ def test_every_query_has_the_rows_of_its_life(own: Any, tmp_path: Path, seed: in
     registry.add([weft.Query(f"first {number}", **drawn(rng)) for number in range(rng.randrange(2, 5))])
     schema = own.createDataFrame(table(rng, 0, 1)).schema
     end, life, results = 0, list[Stretch](), None
-    for turn in range(4):
+    for turn in range(RUNS):
         for _ in range(rng.randrange(1, 4) if turn else 0):
             known = [one.query for one in registry.list()]
             if known and rng.random() < 0.3:
