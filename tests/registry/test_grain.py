@@ -13,7 +13,9 @@ import weft
 from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
 from weft.queries import parse
+from weft.registry import versions
 from weft.registry.grain import Grain, Strand
+from weft.registry.versions import Folder
 from weft.slicing.edges import covers, slice_starts
 
 SECOND = 1_000_000
@@ -27,6 +29,7 @@ STRAND = Strand(
     1,
     False,
     ((Partial("max", PRICE), "double"), (Partial("rows", None), None), (Partial("sum", PRICE), "double")),
+    {PRICE: "double"},
 )
 GRAIN = Grain(
     (STRAND,),
@@ -110,3 +113,52 @@ def test_covers_is_what_every_edge_says(given: list[tuple[int, int]], wanted: tu
     modulus, residue = wanted
     instants = np.arange(residue, 27_720 * 2, modulus)
     assert covers(tuple(given), wanted) == bool((slice_starts(instants, tuple(given)) == instants).all())
+
+
+def above(id_: str, price: int) -> weft.Query:
+    return weft.Query(id_, "max(price)", weft.Window("30 s", "10 s"), f"price > {price}", "k")
+
+
+def registered(path: Path) -> weft.Registry:
+    """A registry on which a stream has been started."""
+    registry = weft.Registry(path)
+    registry.add([query(), above("other", 200)])
+    registry.begin(GRAIN, 1)
+    return registry
+
+
+def test_other_constants_are_taken_in_and_another_condition_is_not(tmp_path: Path) -> None:
+    registry = registered(tmp_path)
+    for where, restart in (
+        ("price > 150", None),
+        ("price >= 150", "the stream does not tell rows with (price >= 150) from others"),
+        ("price > 1e3", "the stream does not tell rows with (price > 1000.0D) from others"),
+        ("price > 0.25", None),
+    ):
+        assert registry.alter(query(where=where))[0].restart == restart
+    folder = Folder(tmp_path)
+    assert folder.places(GRAIN, 1).of == {"(price > 150)": 0, "(price > 0.25BD)": 1}
+    assert folder.places(GRAIN, 1, 1).of == {}
+    lines = registry.add(weft.Query("ratio", "max(price / x)", weft.Window("30 s", "10 s"), "price > 7", "k"))
+    assert lines[0].restart == "(price / x) is only computed of rows that the stream's filters pass"
+
+
+def test_a_bit_stays_whoever_asks_and_a_damaged_version_changes_nothing(tmp_path: Path) -> None:
+    registry = registered(tmp_path)
+    for constant in (1, 2, 3):
+        registry.add(above(f"q{constant}", constant))
+    bits = {f"(price > {constant})": constant - 1 for constant in (1, 2, 3)}
+    assert Folder(tmp_path).places(GRAIN, 1).of == bits
+    registry.remove(["q1", "q2"])
+    Folder(tmp_path).file(6).write_text("half a ver")
+    registry.add(above("q9", 9))
+    versions._places.clear()
+    assert Folder(tmp_path).places(GRAIN, 1).of == {**bits, "(price > 9)": 3}
+    assert Folder(tmp_path).places(GRAIN, 1, 4).of == bits
+
+
+def test_there_is_room_for_so_many_new_filters(tmp_path: Path) -> None:
+    registry = registered(tmp_path)
+    waits = [line.restart for line in registry.add(above(f"q{n}", n + 1_000) for n in range(70))]
+    assert waits.count(None) == 62
+    assert sum("from others yet" in why for why in waits if why) == 8

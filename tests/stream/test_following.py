@@ -56,7 +56,7 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         rng.choice([5, 10, 20]),
         rng.choice([0, 0, 3]),
         rng.choice([0, 0, 10]),
-        rng.choice([None, "x > 2", f"x > {rng.randrange(9)}", "v = 'x' AND x < 7"]),
+        rng.choice([None, "x > 2", f"x > {rng.randrange(9)}", f"x > {rng.randrange(9)}.5", "v = 'x' AND x < 7"]),
         rng.choice(["k", "k", "k", ["v", "k"]]),
     )
 

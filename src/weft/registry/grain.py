@@ -25,7 +25,7 @@ from weft.errors import BadRequest
 from weft.queries import durations, parse
 from weft.queries import expressions as ex
 from weft.queries.query import Query
-from weft.queries.shapes import blanked
+from weft.queries.shapes import loosely_blanked
 from weft.slicing.edges import Classes, covers
 from weft.slicing.slicers import pairs
 from weft.techniques import BY_NAME, why_not
@@ -53,6 +53,8 @@ class Strand:
     """Whether rows are kept that pass none of the filters."""
     partials: tuple[tuple[Partial, str | None], ...]
     """With the Spark types of their arguments."""
+    compared: Mapping[ex.Column, str]
+    """The Spark types of the columns that filters read."""
 
     def has(self, where: ex.Expression | None) -> bool:
         """Whether the rows of a filter can be told from the others."""
@@ -60,12 +62,12 @@ class Strand:
 
     def shaped(self, where: ex.Expression | None) -> bool:
         """Whether a filter differs from one of the strand's in nothing but its constants."""
-        return where is not None and blanked(where)[0] in self.shapes
+        return where is not None and loosely_blanked(where, self.compared)[0] in self.shapes
 
     @cached_property
     def shapes(self) -> tuple[ex.Expression, ...]:
         """The shapes of its filters, each once."""
-        return tuple(dict.fromkeys(blanked(where)[0] for where in self.places))
+        return tuple(dict.fromkeys(loosely_blanked(where, self.compared)[0] for where in self.places))
 
     def why_not(self, query: Query, late: bool = False) -> str | None:
         """Why the strand does not hold what a query of its keys asks for; None if it does.
@@ -210,6 +212,7 @@ def _strand(strand: Strand) -> dict[str, Any]:
             [partial.kind, None if partial.argument is None else ex.to_sql(partial.argument), type_]
             for partial, type_ in strand.partials
         ],
+        "compared": [[list(column.path), type_] for column, type_ in strand.compared.items()],
     }
 
 
@@ -226,4 +229,5 @@ def _read_strand(document: dict[str, Any]) -> Strand:
             (Partial(kind, None if argument is None else _expression(argument)), type_)
             for kind, argument, type_ in document["partials"]
         ),
+        {ex.Column(tuple(path)): type_ for path, type_ in document["compared"]},
     )

@@ -30,7 +30,7 @@ from weft.spark.emitting import Emission
 from weft.spark.roots import roots
 from weft.spark.slices import slices
 from weft.spark.stream import Following, weave
-from weft.spark.stream.latecomers import late_shapes, table_of
+from weft.spark.stream.latecomers import compared_columns, late_shapes, table_of
 
 
 def apply(
@@ -84,8 +84,9 @@ def apply(
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
     found = roots(df, plan, time)
     if live:
-        tables = {shape: table_of(number) for number, shape in enumerate(late_shapes(found))}
-        found = [root.lively(tables) for root in found]
+        compared = compared_columns(df, found)
+        tables = {shape: table_of(number) for number, shape in enumerate(late_shapes(found, compared))}
+        found = [root.lively(tables, compared) for root in found]
         binding = lively(df, binding, {partial for root in found for partial in root.partials})
     metadata = types_metadata(binding, plan)
     clocks = sorted({root.time_type for root in found} - {"bigint"})
@@ -103,7 +104,7 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        following = None if registry is None else Following(registry, version, binding, tuple(schemas))
+        following = None if registry is None else Following(registry, version, binding, tuple(schemas), compared)
         parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), following)]
     else:
         parts = [

@@ -16,6 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
+from weft.queries.shapes import loosely_blanked
 from weft.spark import columns, constants
 
 BITS = 62
@@ -58,9 +59,9 @@ class Signatures:
             made.append(_looped(filters) if number in self.looped else _spelled_out(filters))
         return made
 
-    def with_late(self, tables: Mapping[ex.Expression, str]) -> Signatures:
+    def with_late(self, tables: Mapping[ex.Expression, str], compared: Mapping[ex.Column, str]) -> Signatures:
         """The same with one more column, for filters of its shapes that come later; their constants are in `tables`."""
-        shapes = dict.fromkeys(constants.blanked(where)[0] for where in self.places)
+        shapes = dict.fromkeys(loosely_blanked(where, compared)[0] for where in self.places)
         late = {shape: tables[shape] for shape in shapes}
         return replace(self, width=self.width + 1, late=late) if late else self
 

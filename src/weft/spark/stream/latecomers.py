@@ -24,9 +24,10 @@ from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
 from weft.queries import parse
-from weft.queries.shapes import blanked, types
+from weft.queries.shapes import loosely_blanked, types
 from weft.registry.grain import Grain
 from weft.registry.versions import Folder
+from weft.spark import columns
 from weft.spark.roots import Root
 
 MARK = "__weft_late"
@@ -34,10 +35,21 @@ MARK = "__weft_late"
 _LONGEST = 1_000_000
 
 
-def late_shapes(roots: Iterable[Root]) -> tuple[ex.Expression, ...]:
+def compared_columns(df: DataFrame, roots: Iterable[Root]) -> dict[ex.Column, str]:
+    """The columns that the filters of some roots read, with their Spark types."""
+    found = list(dict.fromkeys(column for where in _wheres(roots) for column in ex.columns(where)))
+    fields = df.select(*(columns.column(column) for column in found)).schema.fields
+    return {column: field.dataType.simpleString() for column, field in zip(found, fields, strict=True)}
+
+
+def late_shapes(roots: Iterable[Root], compared: Mapping[ex.Column, str]) -> tuple[ex.Expression, ...]:
     """The shapes of the filters of some roots: filters of these shapes may come later."""
+    return tuple(dict.fromkeys(loosely_blanked(where, compared)[0] for where in _wheres(roots)))
+
+
+def _wheres(roots: Iterable[Root]) -> list[ex.Expression]:
     wheres = [where for root in roots for query in root.queries.values() if (where := query.where) is not None]
-    return tuple(dict.fromkeys(blanked(where)[0] for where in dict.fromkeys(wheres)))
+    return list(dict.fromkeys(wheres))
 
 
 def table_of(number: int) -> str:
@@ -53,6 +65,7 @@ class Latecomers:
     grain: Grain
     base: int
     shapes: tuple[ex.Expression, ...]
+    compared: Mapping[ex.Column, str]
 
     @cached_property
     def _fields(self) -> list[list[str]]:
@@ -68,8 +81,8 @@ class Latecomers:
         ]
         schema = ", ".join([f"{MARK} bigint", *map(" ".join, zip(tables, as_text, strict=True))])
         row = events.sparkSession.range(0, 1, 1, 1).mapInArrow(self._read, schema)
-        columns = [F.col(table).cast(type_).alias(table) for table, type_ in zip(tables, typed, strict=True)]
-        return events.crossJoin(F.broadcast(row.select(MARK, *columns)))
+        cast = [F.col(table).cast(type_).alias(table) for table, type_ in zip(tables, typed, strict=True)]
+        return events.crossJoin(F.broadcast(row.select(MARK, *cast)))
 
     def heard(self, events: pa.Table) -> dict[str, int]:
         """What bits mean in the events of a task; nothing where that cannot be found out."""
@@ -85,7 +98,7 @@ class Latecomers:
             places = Folder(Path(self.folder)).places(self.grain, self.base).of
             rows: list[list[dict[str, str | None]]] = [[] for _ in self.shapes]
             for text, bit in places.items():
-                shape, constants = blanked(parse.expression(text, _LONGEST))
+                shape, constants = loosely_blanked(parse.expression(text, _LONGEST), self.compared)
                 number = self.shapes.index(shape)
                 rows[number].append(dict(zip(self._fields[number], (str(1 << bit), *constants), strict=True)))
             arrays = [pa.array([_fingerprint(places)])]

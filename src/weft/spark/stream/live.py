@@ -47,6 +47,8 @@ class Following:
     """The one that the stream is planned for."""
     binding: Binding
     schemas: tuple[T.StructType, ...]
+    compared: Mapping[ex.Column, str]
+    """The Spark types of the columns that filters read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ class Woven:
     closings: tuple[Closing, ...]
 
 
-def grain_of(roots: Iterable[Root], binding: Binding) -> Grain:
+def grain_of(roots: Iterable[Root], binding: Binding, compared: Mapping[ex.Column, str]) -> Grain:
     """What a stream with these roots makes of its events."""
     strands = []
     for root in roots:
@@ -96,6 +98,7 @@ def grain_of(roots: Iterable[Root], binding: Binding) -> Grain:
                 root.filters.width,
                 root.common_filter is None and root.takes_every_row,
                 partials,
+                compared,
             )
         )
     counts: dict[str, int] = {}

@@ -49,9 +49,9 @@ def weave(
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
     latecomers = None
-    if following is not None and (shapes := late_shapes(roots)):
-        path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding)
-        latecomers = Latecomers(path, grain, following.version, shapes)
+    if following is not None and (shapes := late_shapes(roots, following.compared)):
+        path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding, following.compared)
+        latecomers = Latecomers(path, grain, following.version, shapes, following.compared)
         df = latecomers.joined(df)
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
     layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
@@ -61,7 +61,7 @@ def weave(
         told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
         what = tuple(closing(*each) for each in zip(jobs, layouts, counting, strict=True))
     else:
-        grain = grain_of(roots, following.binding)
+        grain = grain_of(roots, following.binding, following.compared)
         told = _told(f"{grain.to_json()} {form.json()} {emission} {ansi}", len(shards), FOLLOWS)
         bare = tuple(replace(root, queries={}, trees=()) for root in roots)
         patience = _patience(df) if watermark is None else watermark
