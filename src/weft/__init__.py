@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft.queries.query import Measure, Query
     from weft.queries.window import Window
     from weft.queries.workload import Workload
+    from weft.registry import Registry
     from weft.spark import apply, native, view
     from weft.spark.stream.observing import StreamListener, micro_batch
     from weft.spark.stream.state import state
@@ -36,6 +37,7 @@ _HOMES = {
     "Measure": "weft.queries.query",
     "Plan": "weft.plans",
     "Query": "weft.queries.query",
+    "Registry": "weft.registry",
     "RunFailed": "weft.errors",
     "Stats": "weft.plans",
     "StreamListener": "weft.spark.stream.observing",
@@ -61,6 +63,7 @@ __all__ = [
     "Measure",
     "Plan",
     "Query",
+    "Registry",
     "RunFailed",
     "Stats",
     "StreamListener",

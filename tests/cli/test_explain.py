@@ -53,7 +53,7 @@ def test_the_examples_are_planned(weft: Weft, name: str) -> None:
     assert told.stdout.startswith("plan ")
 
 
-@pytest.mark.parametrize("verb", ["explain", "run", "view", "demo", "bench"])
+@pytest.mark.parametrize("verb", ["explain", "run", "view", "register", "remove", "list", "demo", "bench"])
 def test_help_has_an_example(weft: Weft, verb: str) -> None:
     told = weft(verb, "--help")
     assert told.exit_code == 0

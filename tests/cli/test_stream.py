@@ -80,6 +80,38 @@ def test_from_a_folder_to_a_folder_and_on_from_there(
 
 
 @pytest.mark.spark
+def test_a_registry_in_the_place_of_queries(
+    weft: Weft, spark: Any, tmp_path: Path, arriving: tuple[Path, list[Path]]
+) -> None:
+    """The same command takes in what has been registered meanwhile."""
+    folder, rest = arriving
+    query, registry, to = tmp_path / "q.sql", tmp_path / "registry", tmp_path / "out"
+    high = "-- name: high\nSELECT symbol, max(price) FROM trades GROUP BY symbol, window(ts, '4 minutes', '2 minutes')"
+    query.write_text(high)
+    weft("register", registry, query)
+    more = ("--trigger", "available-now", "--watermark", "1 minute")
+    command = ("run", registry, "--stream", "--from", folder, "--to", to, "--checkpoint", tmp_path / "c", *more)
+    told = weft(*command)
+    assert told.exit_code == 0, told.stderr
+    query.write_text(high.replace("high", "low").replace("max", "min"))
+    assert "waits for a restart: the stream does not keep min(price)" in weft("register", registry, query).stdout
+    shutil.copy(rest[0], folder)
+    told = weft(*command)
+    assert told.exit_code == 0, told.stderr
+    found = spark.read.parquet(str(to))
+    assert {row.query for row in found.select("query").distinct().collect()} == {"high", "low"}
+    assert {row.query for row in found.where("NOT complete").select("query").distinct().collect()} == {"low"}
+    for wrong, message in (
+        ((*command, "--rate", "5"), "--rate: a registry has its own"),
+        ((*command, "--planner", "shared"), "--planner: a registry is planned as it was begun"),
+        ((command[0], query, *command[2:]), "--checkpoint: it was begun with the registry"),
+    ):
+        told = weft(*wrong)
+        assert told.exit_code == 2
+        assert message in told.stderr
+
+
+@pytest.mark.spark
 def test_wide_rows_that_changed_as_json(
     weft: Weft, spark: Any, tmp_path: Path, arriving: tuple[Path, list[Path]]
 ) -> None:

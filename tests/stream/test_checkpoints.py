@@ -174,7 +174,7 @@ def test_what_a_worker_remembers_is_not_trusted(own: Any, monkeypatch: pytest.Mo
     rate = own.readStream.format("rate").load().selectExpr("timestamp AS ts", "'a' AS k", "value AS x")
     query = weft.Query("q", ["sum(x) AS s", "max(x) AS m"], weft.Window("60 s", "10 s"), group_by="k", time="ts")
     weft.apply(rate, weft.optimize(weft.Workload([query])), emit="changed")
-    folds, labels, told, ansi = made["folding"]
+    folds, labels, told, ansi, _ = made["folding"]
     fold = pipeline.folding(folds, labels[:1], told, ansi)
     batches = []
     for begin in range(0, 1_000, 50):

@@ -162,12 +162,14 @@ def _run(
     master: opt.Master = None,
     conf: opt.Conf = None,
 ) -> None:
-    """Run a file of queries over a folder of events and write all answers; with --stream, for as long as events come.
+    """Run a file of queries over a folder of events and write all answers; with --stream, for as long as events come,
+    and then the queries may be a registry (weft register), which the stream follows.
 
     \b
     Example:
         weft run examples/queries.sql --from events/ --to answers/ --check 5
         weft run examples/queries.sql --stream --from events/ --to answers/ --checkpoint state/ --trigger "10 seconds"
+        weft run registry/ --stream --from events/ --to answers/ --checkpoint state/
         weft run examples/queries.sql --stream --from kafka --from-option kafka.bootstrap.servers=localhost:9092 \\
             --from-option subscribe=trades --schema "ts timestamp, symbol string, price double, volume bigint" \\
             --to kafka --to-option kafka.bootstrap.servers=localhost:9092 --to-option topic=answers --checkpoint state/
@@ -230,6 +232,74 @@ def _view(
     from weft.cli.view import view
 
     view(results, plan, query, limit)
+
+
+@app.command("register")
+@told
+def _register(
+    path: opt.Registry,
+    queries: opt.Queries,
+    owner: Annotated[
+        str | None, typer.Option(help="Whose they are.", show_default="what the queries say themselves")
+    ] = None,
+    reason: opt.Reason = "",
+    rate: Annotated[
+        float | None, typer.Option(help="Rows per second of the stream.", show_default="as before, at first 1")
+    ] = None,
+    keys: opt.Keys = None,
+    types: Annotated[
+        str | None, typer.Option(help="Spark types of columns, as price=double.", show_default="as before")
+    ] = None,
+) -> None:
+    """Put queries into a registry, which a running stream follows: new ones are woven in, others altered.
+
+    What the stream cannot take in before it is started again is said, with the reason.
+
+    \b
+    Example:
+        weft register registry/ my_queries.sql --owner desk --reason "the new desk"
+    """
+    from weft.cli import planning
+    from weft.cli.registry import Request, register
+
+    counts = planning.keys(keys) if keys else None
+    register(Request(path, queries, owner, reason, rate, counts, planning.pairs(types, "--types")))
+
+
+@app.command("remove")
+@told
+def _remove(
+    path: opt.Registry,
+    ids: Annotated[list[str], typer.Argument(help="The names of queries.", show_default=False)],
+    reason: opt.Reason = "",
+) -> None:
+    """Take queries out of a registry.
+
+    \b
+    Example:
+        weft remove registry/ high --reason "nobody looks at it"
+    """
+    from weft.cli.registry import remove
+
+    remove(path, ids, reason)
+
+
+@app.command("list")
+@told
+def _list(
+    path: opt.Registry,
+    history: Annotated[bool, typer.Option("--history", help="Show what has been changed, when, and why.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show the queries of a registry, or its history.
+
+    \b
+    Example:
+        weft list registry/ --history
+    """
+    from weft.cli.registry import list_
+
+    list_(path, history, as_json)
 
 
 @app.command("state")

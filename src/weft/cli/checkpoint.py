@@ -39,6 +39,8 @@ class Begun:
     time: str | None
     planned: Mapping[str, Any]
     """The planner, its options, rate and keys, where they were given."""
+    registry: str | None = None
+    """The registry that the stream follows, whose queries may be others every time."""
 
     def write(self, checkpoint: str) -> None:
         """Leave it in the checkpoint, whole or not at all."""
@@ -110,7 +112,13 @@ def has_run(checkpoint: str) -> bool:
 def refuse(before: Begun, now: Mapping[str, Any], workload: weft.Workload, given: weft.Plan | None) -> weft.Plan:
     """The plan to go on with, if the stream asked for is the one that was begun."""
     plan = weft.Plan.from_json(before.plan)
-    if plan.workload.fingerprint() != workload.fingerprint():
+    if before.registry != now["registry"]:
+        raise BadRequest(
+            f"it was begun with {_following(before.registry)}, and not with {_following(now['registry'])}",
+            field="--checkpoint",
+            remedy="Give that, or start with a new checkpoint folder and a new --to",
+        )
+    if before.registry is None and plan.workload.fingerprint() != workload.fingerprint():
         raise BadRequest(
             f"it was begun with other queries ({plan.workload!r}, {plan.workload.fingerprint()}) than these "
             f"({workload!r}, {workload.fingerprint()})",
@@ -125,6 +133,8 @@ def refuse(before: Begun, now: Mapping[str, Any], workload: weft.Workload, given
                 field=option,
                 remedy="Leave it as it was, or start with a new checkpoint folder",
             )
+    if before.registry is not None:
+        return plan
     if given not in (None, plan) or {**before.planned} != now["planned"]:
         raise BadRequest(
             "the stream of this checkpoint was begun with another plan",
@@ -132,3 +142,7 @@ def refuse(before: Begun, now: Mapping[str, Any], workload: weft.Workload, given
             remedy="Give the planner's options, --rate, --keys and --plan as they were, or a new checkpoint folder",
         )
     return plan
+
+
+def _following(registry: str | None) -> str:
+    return "a file of queries" if registry is None else f"the registry '{registry}'"

@@ -107,3 +107,5 @@ ToOption = Annotated[
         show_default=False,
     ),
 ]
+Registry = Annotated[Path, typer.Argument(help="The folder of the registry.", show_default=False)]
+Reason = Annotated[str, typer.Option(help="Why, for the history.", show_default=False)]

@@ -134,6 +134,8 @@ def picture(now: State, limit: int, before: Reading | None, at: float = 0.0) -> 
         f"{kept.partials:,} partials in {kept.blocks:,} blocks, {size(kept.bytes)}{each}   "
         f"{now.late:,} late   {now.ahead:,} ahead of the clock",
     ]
+    if now.version is not None:
+        head.append(f"version {now.version} of the registry" + "".join(f"\nbroken: {word}" for word in now.broken))
     tail = [Text(f"and {rest:,} queries that gave fewer answers: --limit, or --json")] if rest > 0 else []
     blank = Text()
     return Group(*map(Text, head), blank, shards, blank, trees, blank, queries, *tail)

@@ -18,6 +18,7 @@ import weft
 from weft.cli import checkpoint as checkpoints
 from weft.cli import console, planning
 from weft.cli.progress import step
+from weft.cli.registry import opened
 from weft.cli.run import Request
 from weft.cli.session import session
 from weft.errors import BadRequest
@@ -61,7 +62,8 @@ class Options:
 def run(asked: Request, own: Options) -> None:
     """Plan, start, watch."""
     checkpoint = _check(asked, own)
-    workload = weft.Workload.from_file(asked.queries)
+    registry = _registry(asked) if asked.queries.is_dir() else None
+    workload = weft.Workload.from_file(asked.queries) if registry is None else registry.plan().workload
     plan = planning.saved(asked.plan, workload, asked.queries) if asked.plan else None
     before = checkpoints.begun(checkpoint)
     same: dict[str, Any] = {
@@ -71,9 +73,12 @@ def run(asked: Request, own: Options) -> None:
         "empty": own.empty,
         "time": asked.time,
         "planned": {**asked.choices, "rate": asked.rate, "keys": asked.keys},
+        "registry": None if registry is None else str(registry.path.resolve()),
     }
     if before is not None:
         plan = checkpoints.refuse(before, same, workload, plan)
+    if registry is not None:
+        plan = registry.plan()
     from weft.cli import live, sinks, sources
     from weft.cli.events import is_local
 
@@ -90,7 +95,7 @@ def run(asked: Request, own: Options) -> None:
             plan = _planned(asked, events, files, workload)
         results = weft.apply(
             events,
-            plan,
+            registry or plan,
             time=asked.time,
             watermark=own.watermark,
             future=own.future or "1 day",
@@ -108,6 +113,20 @@ def run(asked: Request, own: Options) -> None:
         writer = sinks.writer(results, asked.to, own.to_format, own.to_option)
         writer = writer.option("checkpointLocation", checkpoint).trigger(**_trigger(own.trigger))
         live.watch(writer, asked.to, len(workload))
+
+
+def _registry(asked: Request) -> weft.Registry:
+    """The registry that is named in the place of a file of queries."""
+    for option, given in (("--plan", asked.plan), ("--rate", asked.rate), ("--keys", asked.keys)):
+        if given is not None:
+            raise BadRequest("a registry has its own", field=option, remedy="Leave it out, or give it to weft register")
+    if asked.choices:
+        raise BadRequest(
+            "a registry is planned as it was begun",
+            field=f"--{next(iter(asked.choices))}",
+            remedy="Leave it out, or give it to weft.Registry",
+        )
+    return opened(asked.queries)
 
 
 def _check(asked: Request, own: Options) -> str:

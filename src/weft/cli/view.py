@@ -54,4 +54,4 @@ def cell(value: object) -> str:
 
 def shown(query: weft.Query) -> str:
     """A query as one line of SQL."""
-    return " ".join(query.to_sql().splitlines()[1:])
+    return " ".join(line for line in query.to_sql().splitlines() if not line.startswith("-- "))

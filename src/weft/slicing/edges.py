@@ -92,3 +92,26 @@ def slice_starts(times: npt.NDArray[np.int64], classes: Classes) -> npt.NDArray[
     """
     starts: npt.NDArray[np.int64] = np.maximum.reduce([times - (times - at) % modulus for modulus, at in classes])
     return starts
+
+
+_LONGEST = 1 << 16
+
+
+def covers(classes: Classes, wanted: EdgeClass) -> bool:
+    """Whether all instants of a class are edges of some classes already; no where it would take too long to see.
+
+    >>> covers(((4, 0), (6, 3)), (12, 4)), covers(((4, 0), (4, 2)), (2, 0)), covers(((4, 0), (6, 3)), (6, 0))
+    (True, True, False)
+    """
+    modulus, residue = wanted
+    if any(modulus % m == 0 and residue % m == a for m, a in classes):
+        return True
+    near = [(m, a) for m, a in classes if intersection((m, a), wanted) is not None]
+    repeats = math.lcm(modulus, *(m for m, _ in near)) // modulus
+    if not near or repeats > _LONGEST:
+        return False
+    instants = residue + modulus * np.arange(repeats, dtype=object if repeats * modulus > 2**62 else np.int64)
+    met = np.zeros(repeats, np.bool_)
+    for m, a in near:
+        met |= instants % m == a
+    return bool(met.all())

@@ -8,6 +8,7 @@ the rows, on their own session.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
@@ -20,19 +21,21 @@ from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import durations
 from weft.queries import expressions as ex
+from weft.registry import Registry
 from weft.spark import having, jobs, wide
 from weft.spark.answers import answering
-from weft.spark.binding import bind, first_queries, types_metadata
+from weft.spark.binding import bind, first_queries, key_columns, lively, types_metadata
 from weft.spark.bundles import packed, unpacked
 from weft.spark.emitting import Emission
 from weft.spark.roots import roots
 from weft.spark.slices import slices
-from weft.spark.stream import weave
+from weft.spark.stream import Following, weave
+from weft.spark.stream.latecomers import compared_columns, late_shapes, table_of
 
 
 def apply(
     df: DataFrame,
-    plan: Plan,
+    plan: Plan | Registry,
     *,
     time: str | None = None,
     watermark: str | timedelta | None = None,
@@ -52,7 +55,18 @@ def apply(
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
     none for Spark's `withWatermark`. In the folder `late` a stream keeps what came too late or from too far ahead.
+
+    With a `weft.Registry` in place of a plan, a stream follows it: queries come, change and go while it runs. Every row
+    then says in `complete` whether it is of all events of its window, or the query is too young for that. A batch takes
+    the registry as it is.
     """
+    registry = plan if isinstance(plan, Registry) else None
+    version = 0 if registry is None else registry.version
+    if isinstance(plan, Registry):
+        for file, why in plan.broken.items():
+            warnings.warn(f"{file}: {why}. The version before it counts until it is mended or removed.", stacklevel=2)
+        plan = plan.plan()
+    live = registry is not None and isinstance(df, DataFrame) and df.isStreaming
     if not isinstance(plan, Plan):
         raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
     if not isinstance(df, DataFrame):
@@ -61,13 +75,20 @@ def apply(
     if late is not None and not df.isStreaming:
         raise BadRequest("nothing is late in a batch", field="late", remedy="Leave it out")
     emission = _emission(plan, output, emit, empty)
-    if output == "wide":
-        plan = replace(plan, feed="slices")  # one pass, so that all of a row's answers meet
+    if live:
+        _refuse_live(plan, output)
+    if output == "wide" or live:
+        plan = replace(plan, feed="slices")  # one pass: all of a row's answers meet, a new query finds all that is kept
     binding = bind(df, plan)
     ansi = df.sparkSession.conf.get("spark.sql.ansi.enabled") == "true"
     numbered = any(prototype.having is not None for prototype in plan.workload.prototypes)
-    metadata = types_metadata(binding, plan)
     found = roots(df, plan, time)
+    if live:
+        compared = compared_columns(df, found)
+        tables = {shape: table_of(number) for number, shape in enumerate(late_shapes(found, compared))}
+        found = [root.lively(tables, compared) for root in found]
+        binding = lively(df, binding, {partial for root in found for partial in root.partials})
+    metadata = types_metadata(binding, plan)
     clocks = sorted({root.time_type for root in found} - {"bigint"})
     if len(clocks) > 1:
         raise BadRequest(f"the time columns are of types {', '.join(clocks)}", field="time", remedy="Cast one of them")
@@ -83,7 +104,8 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late))]
+        following = None if registry is None else Following(registry, version, binding, tuple(schemas), compared)
+        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), following)]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)
@@ -131,6 +153,23 @@ def _emission(plan: Plan, output: str, emit: str, empty: bool) -> Emission:
                     remedy="Use a window of time",
                 )
     return Emission(((0, 0),) if output == "wide" else (), emit == "changed", empty)
+
+
+def _refuse_live(plan: Plan, output: str) -> None:
+    """What a registry cannot do on a stream."""
+    if output == "wide":
+        raise BadRequest(
+            "a wide row has a column for each query, and Spark's columns do not change while a stream runs",
+            field="output",
+            remedy='Use output="long" with a registry, or a plan',
+        )
+    for key, name in key_columns(plan.workload).items():
+        if name.lower() == jobs.COMPLETE:
+            raise BadRequest(
+                f"the group key {ex.to_sql(key)} has the name of the column that says whether a row is complete",
+                field="group_by",
+                remedy="Rename the column before weft.apply",
+            )
 
 
 def _lateness(df: DataFrame, watermark: str | timedelta | None) -> int | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
@@ -21,17 +21,21 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from weft.algebra.partials import known_as, partials
+from weft.algebra.partials import Partial, known_as, partials
 from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
-from weft.queries.query import Query
+from weft.queries.query import AGGREGATES, Query
+from weft.queries.window import Window
 from weft.queries.workload import Workload
 from weft.spark import columns, constants
 from weft.spark.results import storable, stored_type
 from weft.techniques import BY_NAME, why_not
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+LIVE = "a registry"
+ROOM = 3
+"""Value columns of each type, at most, for queries that are still to come."""
 RESERVED = ("query", "query_number", "window_start", "window_end", "row_start", "row_end")
 
 
@@ -45,6 +49,8 @@ class Binding:
     """The long form's column of each group key, in order."""
     slots: tuple[tuple[str, int], ...]
     """The value columns: stored type and number."""
+    live: bool = False
+    """Whether queries come and go, so that every row has all value columns, and says whether it is complete."""
 
     def slot(self, query: Query, aggregate: ex.Aggregate) -> tuple[str, int]:
         """The value column that holds an aggregate's answers in the rows of a query."""
@@ -112,6 +118,21 @@ def bind(df: DataFrame, plan: Plan) -> Binding:
     return Binding(types, key_columns(workload), slots)
 
 
+def lively(df: DataFrame, binding: Binding, kept: Collection[Partial]) -> Binding:
+    """A binding for queries that come and go: all that can be answered from some partials has a type and a column."""
+    query = Query("any", "count(*)", Window.of(1, 1))
+    arguments = {partial.argument for partial in kept}
+    can_be: dict[ex.Expression, tuple[Query, str]] = {}
+    for aggregate in (ex.Aggregate(function, argument) for argument in arguments for function in AGGREGATES):
+        sound = aggregate.argument is not None or aggregate.function == "count"
+        if sound and aggregate not in binding.types and all(partial in kept for partial in partials(aggregate)):
+            can_be[aggregate] = (query, ex.to_sql(aggregate))
+    types = {**binding.types, **_types(df, can_be, grouped=True)}
+    kinds = [stored_type(type_) for made, type_ in types.items() if isinstance(made, ex.Aggregate)]
+    room = {(kind, number) for kind in kinds for number in range(min(kinds.count(kind), ROOM))}
+    return replace(binding, types=types, slots=tuple(sorted({*binding.slots, *room})), live=True)
+
+
 def first_queries(workload: Workload) -> Iterator[Query]:
     """A query of each prototype, the first one, so that a message can name it."""
     seen: set[int] = set()
@@ -124,7 +145,11 @@ def first_queries(workload: Workload) -> Iterator[Query]:
 def types_metadata(binding: Binding, plan: Plan) -> dict[str, str]:
     """What a view needs to know, to travel with the results' `query` column."""
     aggregates = {ex.to_sql(e): t for e, t in binding.types.items() if isinstance(e, ex.Aggregate)}
-    return {"weft_workload": plan.workload.fingerprint(), "weft_types": json.dumps(aggregates)}
+    told = {"weft_workload": plan.workload.fingerprint(), "weft_types": json.dumps(aggregates)}
+    if binding.live:  # queries come and go, the rows stay as they are
+        told["weft_workload"] = LIVE
+        told["weft_keys"] = json.dumps({ex.to_sql(key): name for key, name in binding.keys.items()})
+    return told
 
 
 def _check_columns(df: DataFrame, workload: Workload) -> None:

@@ -53,6 +53,14 @@ class Shape:
     """Whether a query's number goes along with its name, for HAVING."""
     keyed: bool = True
     """Whether the queries group by anything."""
+    begins: tuple[int, ...] | None = None
+    """Where rows say whether they are complete: by number, from which window on, by its start, a query's are."""
+
+    def complete(self, query: int | npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> Known:
+        """Which windows of a query, or of one each, are complete; None where rows do not say so."""
+        if self.begins is None:
+            return None
+        return start >= (self.begins[query] if isinstance(query, int) else np.array(self.begins, np.int64)[query])
 
 
 def bundled(long_form: T.StructType, values: int) -> T.StructType:
@@ -122,9 +130,14 @@ class Buffers:
         begin, self._at = self._at, self._at + len(key)
         self._start[begin : self._at] = start
         np.add(start, size, out=self._end[begin : self._at])
-        firsts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+        begins = np.concatenate(([True], key[1:] != key[:-1]))
+        complete = self.shape.complete(query, start)
+        if complete is not None:
+            begins[1:] |= complete[1:] != complete[:-1]
+        firsts = np.flatnonzero(begins)
         answered = {slot: (array, known) for slot, array, known in values}
-        self._runs.append(_Run(query, key[firsts], np.diff(firsts, append=len(key)), answered))
+        lengths, whole = np.diff(firsts, append=len(key)), None if complete is None else complete[firsts]
+        self._runs.append(_Run(query, key[firsts], lengths, answered, whole))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """What has been appended, if anything; the buffers are empty afterwards."""
@@ -138,6 +151,8 @@ class Buffers:
             columns.append(numbers)
         if self.keys.num_columns:
             columns += self.keys.take(pa.array(np.concatenate([run.key for run in runs]))).columns
+        if self.shape.begins is not None:
+            columns.append(pa.array(np.concatenate([run.complete for run in runs if run.complete is not None])))
         lengths = np.concatenate([run.lengths for run in runs])
         clock = arrow_type(self.shape.time)
         columns += [lists_of(pa.array(ends[: self._at]).view(clock), lengths) for ends in (self._start, self._end)]
@@ -180,6 +195,8 @@ class _Run:
     key: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
     answered: dict[int, tuple[Any, Known]]
+    complete: npt.NDArray[np.bool_] | None
+    """Which lists are of complete rows, where rows say so."""
 
 
 def lists_of(values: pa.Array, lengths: npt.NDArray[np.int64], used: Known = None) -> pa.Array:

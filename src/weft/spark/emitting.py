@@ -268,12 +268,17 @@ def _bundled(
     """Runs of one query and key as lists."""
     begin = np.ones(len(rows.key), np.bool_)
     begin[1:] = (rows.query[1:] != rows.query[:-1]) | (rows.key[1:] != rows.key[:-1])
+    complete = shape.complete(rows.query, rows.start)
+    if complete is not None:
+        begin[1:] |= complete[1:] != complete[:-1]
     firsts = np.flatnonzero(begin)
     lengths = np.diff(firsts, append=len(rows.key))
     numbers = pa.array(rows.query[firsts].astype(np.int32))
     columns = [pa.array(shape.ids).take(numbers)]
     if shape.keyed:
         columns += keys.take(pa.array(rows.key[firsts])).columns
+    if complete is not None:
+        columns.append(pa.array(complete[firsts]))
     clock = arrow_type(shape.time)
     values = [pa.array(rows.start).view(clock), pa.array(rows.end).view(clock)]
     values += [pa.array(empty), *rows.values] if what.empty else rows.values

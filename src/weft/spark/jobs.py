@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
@@ -22,10 +23,24 @@ from weft.spark.results import slot_name
 from weft.spark.roots import Root
 from weft.spark.series import columns_of
 from weft.spark.signatures import Place
+from weft.techniques.windows import ALWAYS
+
+COMPLETE = "complete"
+"""The column that says of each row whether it is of all events of its window."""
 
 
-def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bool) -> Job:
-    """What the workers need to know of a root, whose results have this schema."""
+def job(
+    root: Root,
+    plan: Plan,
+    binding: Binding,
+    schema: T.StructType,
+    ansi: bool,
+    since: Mapping[int, int] = MappingProxyType({}),
+) -> Job:
+    """What the workers need to know of a root, whose results have this schema.
+
+    `since` says from which instant on there is all that a query reads, by position, where that is not always so.
+    """
     sources, at = [], 0
     for partial in root.partials:
         type_ = None if partial.argument is None else binding.types[partial.argument]
@@ -35,12 +50,13 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
     number_of = {partial: number for number, partial in enumerate(root.partials)}
     lanes = []
     for tree in root.trees:
-        alike: dict[tuple[Place | None, int | None], dict[int, Query]] = {}
+        alike: dict[tuple[Place | None, int | None, int | None], dict[int, Query]] = {}
         for position in tree.queries.tolist():
             query = root.queries[position]
-            alike.setdefault((root.place(query), root.keys_of(query)), {})[position] = query
-        for (place, keys), queries in alike.items():
-            lanes.append(Lane(place, tree.technique, _windows(queries, binding, slots, number_of), keys))
+            which = root.place(query), root.keys_of(query), since.get(position)
+            alike.setdefault(which, {})[position] = query
+        for (place, keys, begin), queries in alike.items():
+            lanes.append(Lane(place, tree.technique, _windows(queries, binding, slots, number_of), keys, begin))
     return Job(
         tuple(lanes),
         tuple(sources),
@@ -52,9 +68,18 @@ def job(root: Root, plan: Plan, binding: Binding, schema: T.StructType, ansi: bo
             root.time_type,
             "query_number" in schema.names,
             bool(root.keys),
+            _begins(plan, since) if binding.live else None,
         ),
         ansi,
     )
+
+
+def _begins(plan: Plan, since: Mapping[int, int]) -> tuple[int, ...]:
+    """From which window on, by its label's start, each query's answers are complete."""
+    begins = [ALWAYS] * len(plan.workload)
+    for position, begin in since.items():
+        begins[position] = begin + int(plan.workload.delays[position])
+    return tuple(begins)
 
 
 def emitting(job: Job, plan: Plan, binding: Binding, root: Root, schema: T.StructType, emission: Emission) -> Job:
@@ -87,6 +112,7 @@ def schema(df: DataFrame, root: Root, binding: Binding, numbered: bool, metadata
             T.StructField("query", T.StringType(), False, dict(metadata)),
             *([T.StructField("query_number", T.IntegerType(), False)] if numbered else []),
             *keys,
+            *([T.StructField(COMPLETE, T.BooleanType(), False)] if binding.live else []),
             *(T.StructField(name, type_, False) for name, type_ in ends),
             *(
                 T.StructField(slot_name(kind, number), T.DataType.fromDDL(kind))
@@ -103,8 +129,9 @@ def joined(schemas: Sequence[T.StructType], binding: Binding) -> T.StructType:
     values = [*([wide.EMPTY] if wide.EMPTY in shared and wide.EMPTY not in binding.keys.values() else [])]
     values += [slot_name(kind, number) for kind, number in binding.slots]
     keys = [name for name in binding.keys.values() if name in every]
-    others = [name for name in every if name not in (*values, *keys)]
+    others = [name for name in every if name not in (*values, *keys, *([COMPLETE] if binding.live else ()))]
     head, ends = others[:-2], others[-2:]
+    keys += [COMPLETE] if binding.live else []
     return T.StructType(
         [
             T.StructField(name, every[name].dataType, every[name].nullable or name not in shared, every[name].metadata)
@@ -114,7 +141,9 @@ def joined(schemas: Sequence[T.StructType], binding: Binding) -> T.StructType:
 
 
 def _slots(root: Root, binding: Binding) -> list[tuple[str, int]]:
-    """The value columns that this root's queries use."""
+    """The value columns that this root's queries use, or may use."""
+    if binding.live:
+        return list(binding.slots)
     used = {binding.slot(query, aggregate) for query in _different(root) for aggregate in query.aggregates}
     return [slot for slot in binding.slots if slot in used]
 

@@ -70,6 +70,8 @@ class Lane:
     windows: tuple[WindowOf, ...]
     keys: int | None = None
     """The number of the set of keys that its queries group by, where the slices are those of several."""
+    since: int | None = None
+    """Slices that begin before this instant are none of it; None where all are."""
 
     @property
     def longest(self) -> int:
@@ -123,6 +125,9 @@ def _of_lane(lane: Lane, piece: Piece) -> npt.NDArray[Any] | None:
     if lane.keys is not None:
         keyed = piece.rows["keys"].to_numpy() == lane.keys
         mine = keyed if mine is None else mine & keyed
+    if lane.since is not None:
+        begun = piece.rows["slice"].to_numpy() >= lane.since
+        mine = begun if mine is None else mine & begun
     return mine
 
 

@@ -68,6 +68,13 @@ class Root:
         """Whether some query wants rows that pass none of `filters`."""
         return not self.filters.places or any(query.where is None for query in self.queries.values())
 
+    def lively(self, tables: Mapping[ex.Expression, str], compared: Mapping[ex.Column, str]) -> Root:
+        """The same root for queries that come and go: it counts rows, and has room for filters that come later."""
+        rows = Partial("rows", None)
+        kept = self.partials if rows in self.partials else (*self.partials, rows)
+        filters = self.filters if self.common_filter is None else signatures([self.common_filter])
+        return replace(self, partials=kept, common_filter=None, filters=filters.with_late(tables, compared))
+
     def keys_of(self, query: Query) -> int | None:
         """Which set of keys a query groups by; None where there is only one."""
         if not self.sets:

@@ -8,7 +8,7 @@ even analyse in reasonable time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add, or_
 
@@ -16,6 +16,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from weft.queries import expressions as ex
+from weft.queries.shapes import loosely_blanked
 from weft.spark import columns, constants
 
 BITS = 62
@@ -38,6 +39,9 @@ class Signatures:
     """The columns of crowded shapes."""
     name: str = "__weft_signature"
     """What the columns' names begin with, beside whatever the stream's columns are called."""
+    late: Mapping[ex.Expression, str] = field(default_factory=dict)
+    """Shapes of filters that may come while a stream runs, and the columns that their constants stand in by then: they
+    have the last signature column."""
 
     @property
     def names(self) -> list[str]:
@@ -48,9 +52,18 @@ class Signatures:
         """The signature columns, over events."""
         made = []
         for number in range(self.width):
+            if self.late and number == self.width - 1:
+                made.append(reduce(add, (_latecomers(shape, F.col(table)) for shape, table in self.late.items())))
+                continue
             filters = [where for where, (column, _) in self.places.items() if column == number]
             made.append(_looped(filters) if number in self.looped else _spelled_out(filters))
         return made
+
+    def with_late(self, tables: Mapping[ex.Expression, str], compared: Mapping[ex.Column, str]) -> Signatures:
+        """The same with one more column, for filters of its shapes that come later; their constants are in `tables`."""
+        shapes = dict.fromkeys(loosely_blanked(where, compared)[0] for where in self.places)
+        late = {shape: tables[shape] for shape in shapes}
+        return replace(self, width=self.width + 1, late=late) if late else self
 
     def passes(self, wheres: Iterable[ex.Expression]) -> Column:
         """Whether an event passes one of some filters, over the signature columns."""
@@ -85,6 +98,18 @@ def _spelled_out(filters: Sequence[ex.Expression]) -> Column:
         for bit, where in enumerate(filters)
     )
     return reduce(add, bits)
+
+
+def _latecomers(shape: ex.Expression, table: Column) -> Column:
+    """The bits of the filters of a shape whose constants came with the micro-batch."""
+    fields = [f"c{number}" for number in range(len(constants.types(shape)))]
+
+    def added(bits: Column, row: Column) -> Column:
+        passes = constants.filled(shape, [row[field] for field in fields])
+        return bits + F.when(passes, row["mask"]).otherwise(F.lit(0))
+
+    none = F.lit(0).cast("bigint")
+    return F.when(F.size(table) > 0, F.aggregate(table, none, added)).otherwise(none)
 
 
 def _looped(filters: Sequence[ex.Expression]) -> Column:

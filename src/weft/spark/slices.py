@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from weft.algebra.partials import Partial
 from weft.queries import expressions as ex
+from weft.registry.grain import calm
 from weft.spark import clock, columns
 from weft.spark.rollups import rolled_up
 from weft.spark.roots import Root
@@ -76,7 +77,10 @@ def arguments(root: Root) -> dict[ex.Expression, Column]:
     for argument, wheres in wanted.items():
         value = columns.column(argument)
         if None not in wheres and not isinstance(argument, (ex.Column, ex.Literal)):
-            value = F.when(root.filters.passes(where for where in wheres if where is not None), value)
+            wanted_by = root.filters.passes(where for where in wheres if where is not None)
+            if root.filters.late and calm(argument):
+                wanted_by |= F.col(root.filters.names[-1]) != 0  # of whom it may be is not known yet
+            value = F.when(wanted_by, value)
         values[argument] = value
     return values
 

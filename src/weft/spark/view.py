@@ -12,8 +12,9 @@ from weft.errors import BadRequest
 from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.queries.query import Query
+from weft.registry import Registry
 from weft.spark import columns
-from weft.spark.binding import key_columns
+from weft.spark.binding import LIVE, key_columns
 from weft.spark.having import over_results
 from weft.spark.results import ends
 from weft.spark.wide import EMPTY
@@ -21,12 +22,20 @@ from weft.spark.wide import EMPTY
 _TYPE = re.compile(r"[a-z_]+(\(\d+,\d+\))?")
 
 
-def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
-    """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them)."""
+def view(results: DataFrame, plan: Plan | Registry, id: str) -> DataFrame:
+    """The rows of one query, in its own columns, out of the results of `weft.apply` (or what was saved of them).
+
+    Of a registry, the query is taken as it is now. Rows that are not complete are among them: leave them out before,
+    with `results.where("complete")`.
+    """
+    known: dict[str, str] = {}
+    if isinstance(plan, Registry):
+        grain, plan = plan.grain(), plan.plan()  # rows may have been written before the stream's last start
+        known = {} if grain is None else {ex.to_sql(made): type_ for made, (type_, _) in grain.aggregates.items()}
     query = plan.workload[id]
     metadata = _metadata(results, plan)
-    types = _types(metadata, query)
-    keys = key_columns(plan.workload)
+    types = _types(metadata, known, query)
+    keys = _keys(metadata, query) if metadata["weft_workload"] == LIVE else key_columns(plan.workload)
     start, end = ends(query.window)
 
     def whole_window(node: ex.Expression) -> Column | None:
@@ -45,10 +54,16 @@ def view(results: DataFrame, plan: Plan, id: str) -> DataFrame:
     )
 
 
-def _types(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
+def _keys(metadata: dict[str, str], query: Query) -> dict[ex.Expression, str]:
+    """The columns of a query's group keys, in rows of a registry's stream."""
+    names = json.loads(metadata["weft_keys"])
+    return {key: names.get(ex.to_sql(key), ex.label(key)) for key in query.group_by}
+
+
+def _types(metadata: dict[str, str], known: dict[str, str], query: Query) -> dict[ex.Expression, str]:
     """The Spark types of a query's aggregates, as they were when the results were made."""
     try:
-        texts = json.loads(metadata["weft_types"])
+        texts = {**json.loads(metadata["weft_types"]), **known}
         types: dict[ex.Expression, str] = {aggregate: texts[ex.to_sql(aggregate)] for aggregate in query.aggregates}
     except (ValueError, KeyError, TypeError):
         types = {}
@@ -67,7 +82,7 @@ def _metadata(results: DataFrame, plan: Plan) -> dict[str, str]:
             field="results",
             remedy="Pass what weft.apply returned, or what was saved of it as Parquet",
         )
-    if found["weft_workload"] != plan.workload.fingerprint():
+    if found["weft_workload"] not in (LIVE, plan.workload.fingerprint()):
         raise BadRequest(
             "these results are those of another workload", field="plan", remedy="Pass the plan that they were made with"
         )

@@ -18,8 +18,16 @@ In: a streaming DataFrame and a plan. Out: a streaming DataFrame of answers, eac
     observing.py  what a micro-batch did
     state.py      what a checkpoint holds, read from outside
     processor.py  the stateful operator
+
+where the stream follows a registry:
+    arriving.py   versions of the query set, on their way to the shards
+    live.py       a version on a stream that runs
+    roster.py     which queries a shard answers, and since when there is all that they read
+    latecomers.py filters that came since, on their way to the events
+    refitting.py  retained partials, where a stream that is started again keeps others
 """
 
+from weft.spark.stream.live import Following
 from weft.spark.stream.pipeline import weave
 
-__all__ = ["weave"]
+__all__ = ["Following", "weave"]

@@ -92,7 +92,8 @@ def aside(folder: str, jobs: Sequence[Job], answered: pa.Schema) -> Aside:
 def _keys(job: Job) -> tuple[str, ...]:
     """The answers' columns of a job's group keys."""
     names = job.shape.names
-    end = min(names.index(name) for name in ("window_start", "window_end") if name in names)
+    ends = (*([] if job.shape.begins is None else ["complete"]), "window_start", "window_end")
+    end = min(names.index(name) for name in ends if name in names)
     return names[end - job.keys : end]
 
 

@@ -52,7 +52,7 @@ class Closing:
     @property
     def reach(self) -> int:
         """How long after its slice began a partial may still be asked for."""
-        return max(each.delay + each.lane.longest for each in self.lanes)
+        return max((each.delay + each.lane.longest for each in self.lanes), default=0)
 
     @cached_property
     def steps(self) -> npt.NDArray[np.int64]:

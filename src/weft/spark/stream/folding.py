@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ import pyarrow as pa
 from weft.spark.keys import alike, dense, hashes, plain
 from weft.spark.stream.aside import ASIDE, EVENT
 from weft.spark.stream.blocks import Block, Layout, row_names, sorted_block, together
+from weft.spark.stream.latecomers import Latecomers
 from weft.spark.stream.merging import lifted, merged
 
 ENOUGH = 1 << 19
@@ -45,14 +47,17 @@ class Fold:
 
 
 def folding(
-    folds: tuple[Fold, ...], labels: tuple[int, ...], told: str, ansi: bool
+    folds: tuple[Fold, ...], labels: tuple[int, ...], told: str, ansi: bool, latecomers: Latecomers | None = None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that Spark maps over the events. What is `told` travels in the head of every block."""
 
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made: list[list[Block]] = [[] for _ in folds]
         ahead, events, lines = 0, 0, list[str]()
+        late: dict[str, int] | None = None
         for some in _gathered(batches):
+            if latecomers is not None and late is None:
+                late = latecomers.heard(some)
             slices = some[folds[0].slice]
             if slices.null_count:
                 ahead += slices.null_count
@@ -65,7 +70,8 @@ def folding(
                 if block.count:
                     made[number].append(block)
         if events or ahead:
-            yield from _sent(folds, labels, made, ahead, told, ansi)
+            head: dict[str, Any] = {"told": told} if late is None else {"told": told, "late": late}
+            yield from _sent(folds, labels, made, ahead, head, ansi)
         if lines:
             yield _message(labels[:1], ASIDE, [0], ["\n".join(lines).encode()])
 
@@ -115,7 +121,12 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _sent(
-    folds: tuple[Fold, ...], labels: tuple[int, ...], made: list[list[Block]], ahead: int, told: str, ansi: bool
+    folds: tuple[Fold, ...],
+    labels: tuple[int, ...],
+    made: list[list[Block]],
+    ahead: int,
+    head: dict[str, Any],
+    ansi: bool,
 ) -> Iterator[pa.RecordBatch]:
     for number, how in enumerate(folds):
         parts: list[bytes | None] = [None] * len(labels)
@@ -125,7 +136,7 @@ def _sent(
             of_key = (hashes(keys, block.keys.num_rows) % np.uint64(len(labels))).astype(np.int64)
             of_row = of_key[block.key]
             for shard in np.unique(of_key).tolist():
-                parts[shard] = block.chosen(of_row == shard).to_bytes(told=told)
+                parts[shard] = block.chosen(of_row == shard).to_bytes(**head)
         said = [ahead if number == shard == 0 else 0 for shard in range(len(labels))]
         yield _message(labels, number, said, parts)
 

@@ -66,6 +66,17 @@ class Head:
     ahead: int = 0
     calls: int = 0
     """How many micro-batches the shard has seen."""
+    version: int | None = None
+    """The version of the query set that has been taken in, where it may change."""
+    digest: str = ""
+    since: dict[str, int] = field(default_factory=dict)
+    """Of queries that are younger than what they read: from when on there is all of it."""
+    floors: list[int | None] = field(default_factory=list)
+    """For each root, from when on all is retained; None (or nothing said) where nothing has been let go of."""
+    filters: dict[str, list[int]] = field(default_factory=dict)
+    """Filters that came late: their bits, and since when every event was asked."""
+    broken: list[str] = field(default_factory=list)
+    """Versions that came and could not be read."""
 
     def to_bytes(self) -> bytes:
         """As JSON, with the format."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -13,12 +15,16 @@ from weft.plans.plan import Plan
 from weft.queries import expressions as ex
 from weft.spark import columns
 from weft.spark.answers import Job
+from weft.spark.keys import plain
 from weft.spark.roots import Root
+from weft.spark.stream.arriving import arriving
 from weft.spark.stream.aside import aside
-from weft.spark.stream.closing import closing, events_source
-from weft.spark.stream.folding import folding
+from weft.spark.stream.closing import Closing, closing, events_source
+from weft.spark.stream.folding import Fold, folding
+from weft.spark.stream.latecomers import Latecomers, late_shapes
+from weft.spark.stream.live import Fabric, Following, grain_of
 from weft.spark.stream.observing import observed, with_reports
-from weft.spark.stream.processor import Weaving
+from weft.spark.stream.processor import FOLLOWS, Weaving
 from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
 
@@ -35,23 +41,42 @@ def weave(
     watermark: int | None,
     future: int,
     late: str | None = None,
+    following: Following | None = None,
 ) -> DataFrame:
     """The answers of all roots, in this form. Durations are in microseconds; `late` is the side folder."""
     _refuse(df, plan, roots)
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
+    latecomers = None
+    if following is not None and (shapes := late_shapes(roots, following.compared)):
+        path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding, following.compared)
+        latecomers = Latecomers(path, grain, following.version, shapes, following.compared)
+        df = latecomers.joined(df)
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
-    cut = [root.classes for root in roots]
-    told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
-    closings = tuple(
-        closing(job, fold.layout, column) for job, fold, (_, column) in zip(jobs, folds, counted, strict=True)
-    )
-    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi), _SENT)
+    layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
+    what: tuple[Closing, ...] | Fabric
+    if following is None:
+        cut = [root.classes for root in roots]
+        told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
+        what = tuple(closing(*each) for each in zip(jobs, layouts, counting, strict=True))
+    else:
+        grain = grain_of(roots, following.binding, following.compared)
+        told = _told(f"{grain.to_json()} {form.json()} {emission} {ansi}", len(shards), FOLLOWS)
+        bare = tuple(replace(root, queries={}, trees=()) for root in roots)
+        patience = _patience(df) if watermark is None else watermark
+        what = Fabric(
+            told, grain, bare, layouts, counting, following.schemas, following.binding, ansi, emission, patience,
+            _argument_types(events, folds),
+        )  # fmt: skip
+        following.registry.begin(grain, following.version)
+    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi, latecomers), _SENT)
+    if following is not None:
+        blocks = blocks.union(arriving(df.sparkSession, following.registry.folder, tuple(shards)))
     reporting = with_reports(form)
     answered = df.sparkSession.createDataFrame([], reporting).toArrow().schema
     rows = blocks.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=Weaving(closings, told, answered, None if late is None else aside(late, jobs, answered)),
+        statefulProcessor=Weaving(what, told, answered, None if late is None else aside(late, jobs, answered)),
         outputStructType=reporting,
         outputMode="append",
         timeMode="EventTime",
@@ -96,6 +121,21 @@ def _refuse(df: DataFrame, plan: Plan, roots: Sequence[Root]) -> None:
         )
 
 
-def _told(what: str, shards: int) -> str:
+def _told(what: str, shards: int, kind: str = "") -> str:
     """What every block and every shard says about whose it is: the number of shards, and a fingerprint."""
-    return f"{shards} {hashlib.sha256(what.encode()).hexdigest()[:32]}"
+    return f"{shards} {kind}{hashlib.sha256(what.encode()).hexdigest()[:32]}"
+
+
+def _patience(df: DataFrame) -> int:
+    """How late an event may be, in microseconds, on a stream that has a watermark."""
+    delays = [field.metadata.get("spark.watermarkDelayMs", 0) for field in df.schema.fields]
+    return int(max(delays)) * 1_000
+
+
+def _argument_types(events: DataFrame, folds: Sequence[Fold]) -> tuple[tuple[pa.DataType | None, ...], ...]:
+    """The Arrow type of what each partial of each root is over."""
+    shape = events.sparkSession.createDataFrame([], events.schema).toArrow().schema
+    return tuple(
+        tuple(None if name is None else plain(pa.nulls(0, shape.field(name).type)).type for name in fold.arguments)
+        for fold in folds
+    )

@@ -17,22 +17,28 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from weft.errors import RunFailed
 from weft.spark.bundles import unbundled
+from weft.spark.stream.arriving import BROKEN, VERSION
 from weft.spark.stream.aside import ASIDE, Aside
 from weft.spark.stream.blocks import Block, from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
+from weft.spark.stream.live import Fabric
 from weft.spark.stream.observing import report
+from weft.spark.stream.roster import Arrived, opened, settled
 from weft.spark.stream.tally import Tally
 from weft.techniques.windows import ALWAYS
+
+FOLLOWS = "follows-"
+"""How the fingerprint of a stream begins that follows a registry."""
 
 
 class Weaving(StatefulProcessor):
     """Keeps the partials of shards and answers the windows that fall due."""
 
     def __init__(
-        self, closings: tuple[Closing, ...], told: str, answered: pa.Schema, aside: Aside | None = None
+        self, what: tuple[Closing, ...] | Fabric, told: str, answered: pa.Schema, aside: Aside | None = None
     ) -> None:
-        self._closings, self._told, self._answered, self._aside = closings, told, answered, aside
+        self._what, self._told, self._answered, self._aside = what, told, answered, aside
 
     def init(self, handle: Any) -> None:
         """Called by Spark: the state variables."""
@@ -44,37 +50,49 @@ class Weaving(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: what the tasks sent to this shard."""
         arrived: dict[int, list[Block]] = {}
-        ahead, events_ahead = 0, list[bytes]()
+        told_of = Arrived()
+        ahead = 0
         for frame in rows:
             ahead += int(frame["ahead"].sum())
             for root, data in zip(frame["root"], frame["block"], strict=True):
-                if int(root) == ASIDE:
-                    events_ahead.append(bytes(data))
-                elif data is not None:
+                if data is None:
+                    continue
+                if root == VERSION:
+                    told_of.versions.append(bytes(data))
+                elif root == BROKEN:
+                    told_of.broken.append(bytes(data).decode())
+                elif root == ASIDE:
+                    told_of.ahead.append(bytes(data))
+                else:
                     told, block = from_bytes(bytes(data))
                     arrived.setdefault(int(root), []).append(block)
                     self._check(told["told"])
-        yield from self._moved(key, arrived, ahead, timerValues, events_ahead)
+                    told_of.late.append(told.get("late", {}))
+        yield from self._moved(key, arrived, ahead, timerValues, told_of)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: the watermark has moved since the shard last saw it."""
-        yield from self._moved(key, {}, 0, timerValues, [])
+        yield from self._moved(key, {}, 0, timerValues, Arrived())
 
     def _moved(
-        self, key: Any, arrived: dict[int, list[Block]], ahead: int, timer: Any, events_ahead: list[bytes]
+        self, key: Any, arrived: dict[int, list[Block]], ahead: int, timer: Any, told_of: Arrived
     ) -> Iterator[pd.DataFrame]:
-        shard = self._shard()
-        head = shard.head
         watermark = timer.getCurrentWatermarkInMs()
+        head = self._begun()
+        closings, live = self._what, None
+        if isinstance(closings, Fabric):
+            live = opened(closings, head, self._store, told_of, watermark)
+            closings = live.closings
+        shard = Shard(head, self._store, closings)
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
         after = ALWAYS if head.upto is None else head.upto
         head.ahead += ahead
         head.calls += 1
         if self._aside is not None:
-            self._aside.ahead(f"{key[0]}-{head.calls}", events_ahead)
-        tally, late_before = self._counts(), head.late
+            self._aside.ahead(f"{key[0]}-{head.calls}", told_of.ahead)
+        tally, late_before = self._counts(closings), head.late
         for root, blocks in arrived.items():
-            what = self._closings[root]
+            what = closings[root]
             block = together(blocks, what.layout, what.job.ansi)
             tally.arrived(root, block)
             if head.upto is not None:
@@ -89,7 +107,7 @@ class Weaving(StatefulProcessor):
             if block.count:
                 shard.add(root, block)
         if upto is not None and upto > after:
-            for root, what in enumerate(self._closings):
+            for root, what in enumerate(closings):
                 last = shard.last(root)
                 for batch, kept in closed(what, shard.whole(root), after, upto, last):
                     if batch is not None and batch.num_rows:
@@ -99,32 +117,36 @@ class Weaving(StatefulProcessor):
                 shard.remember(root, last)
             head.upto = upto
             shard.expire()
+            if live is not None:
+                settled(head, live)
         self._set_timer(head, watermark)
         shard.leave()
         self._head.update((head.to_bytes(),))
         self._tally.update((tally.to_bytes(),))
         yield _framed(report(tally, head, head.late - late_before, ahead), self._answered)
 
-    def _shard(self) -> Shard:
+    def _begun(self) -> Head:
         value = self._head.get()
         head = Head(self._told) if value is None else Head.from_bytes(bytes(value[0]))
         self._check(head.told)
-        return Shard(head, self._store, self._closings)
+        return head
 
-    def _counts(self) -> Tally:
+    def _counts(self, closings: tuple[Closing, ...]) -> Tally:
         value = self._tally.get()
-        return Tally(self._closings, None if value is None else bytes(value[0]))
+        return Tally(closings, None if value is None else bytes(value[0]))
 
     def _check(self, told: str) -> None:
         if told == self._told:
             return
-        (shards, _), (wanted, _) = told.split(), self._told.split()
+        (shards, what), (wanted, mine) = told.split(), self._told.split()
         if shards != wanted:
             raise RunFailed(
                 f"it keeps its state in {shards} shards, and the stream has {wanted}",
                 field="checkpoint",
                 remedy=f"Set spark.sql.shuffle.partitions to {shards}, as it was when the checkpoint was begun",
             )
+        if what.startswith(FOLLOWS) and mine.startswith(FOLLOWS):
+            return  # what is retained is refitted
         raise RunFailed(
             "it belongs to other queries, or to the same ones cut into other slices",
             field="checkpoint",

@@ -31,7 +31,9 @@ from weft.spark.slices import arguments
 from weft.spark.stream.aside import EVENT
 from weft.spark.stream.blocks import Layout
 from weft.spark.stream.folding import Fold
+from weft.spark.stream.latecomers import MARK
 
+_OWN = "__weft_"
 _TIME, _AT, _AHEAD = "__weft_time", "__weft_at", "__weft_ahead"
 
 
@@ -48,7 +50,7 @@ def read(
     `future` is how many microseconds an event may be ahead of the micro-batch's own time. Without a `watermark` the
     stream has one already. With `aside`, events that are too far ahead come along as they are.
     """
-    whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns)), clock.WHOLE)
+    whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns if not name.startswith(_OWN))), clock.WHOLE)
     df = _timed(df, roots[0], watermark, future)
     roots = [replace(r, filters=replace(r.filters, name=f"__weft_{n}_signature")) for n, r in enumerate(roots)]
     marks = {
@@ -92,6 +94,8 @@ def read(
                 wanted,
             )
         )
+    if MARK in df.columns:
+        selected[MARK] = F.col(MARK)
     return df.select(*(column.alias(name) for name, column in selected.items())), tuple(folds)
 
 

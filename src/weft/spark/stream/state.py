@@ -86,6 +86,10 @@ class State:
     retained: Retained
     late: int
     ahead: int
+    version: int | None = None
+    """Of the query set that the shards have taken in, where they follow a registry."""
+    broken: tuple[str, ...] = ()
+    """Word of versions that came and could not be read."""
 
     @property
     def lag(self) -> float:
@@ -170,6 +174,8 @@ def _state(batch: int, heads: Mapping[int, Head], tallies: Iterable[pa.RecordBat
         _retained(entry for head in heads.values() for entry in head.entries),
         sum(head.late for head in heads.values()),
         sum(head.ahead for head in heads.values()),
+        max((head.version for head in heads.values() if head.version is not None), default=None),
+        tuple(dict.fromkeys(word for head in heads.values() for word in head.broken)),
     )
 
 
