@@ -86,7 +86,7 @@ def test_a_version_comes_in_one_batch_and_again_in_its_replay(own: Any, tmp_path
 
 def test_a_broken_version_is_told_and_the_last_sound_one_goes_on(own: Any, tmp_path: Path) -> None:
     folder, registry = Folder(tmp_path / "in"), weft.Registry(tmp_path / "registry")
-    registry.add(query("sum", "sum(x) AS s"))
+    registry.add(query("sum", "sum(x) AS s", where="x > 10"))
     folder.put(table(0, 50))
     schema = own.createDataFrame(table(0, 1)).schema
     results = weft.apply(folder.stream(own, schema), registry, watermark="0 seconds")
@@ -103,10 +103,13 @@ def test_a_broken_version_is_told_and_the_last_sound_one_goes_on(own: Any, tmp_p
     assert state.broken[0].startswith("00000002.json: it cannot be read")
     with pytest.warns(UserWarning, match=r"00000002\.json: it cannot be read"):
         weft.apply(folder.stream(own, schema), registry)
-    registry.add(query("count", "count(*) AS n"))
+    line = registry.add(query("count", "count(*) AS n", where="x > 112.5"))[0]
+    assert line.restart is None, "another constant is no other condition"
     folder.put(table(100, 150))
     run(results, tmp_path)
-    assert {row.query for row in answers(results, tmp_path).select("query").distinct().collect()} == {"sum", "count"}
+    rows = weft.view(answers(results, tmp_path).where("complete"), registry, "count").collect()
+    counts = {(row.k, int(row.window.start.timestamp()) - START): row.n for row in rows}
+    assert counts == {(key, start): n for key in "ab" for start, n in ((100, 7), (110, 17), (120, 20))}
 
 
 def test_what_a_registry_cannot_do_is_refused(own: Any, tmp_path: Path) -> None:
