@@ -34,7 +34,7 @@ from weft.techniques import BY_NAME, why_not
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 LIVE = "a registry"
-ROOM = 3
+ROOM = 2
 """Value columns of each type, at most, for queries that are still to come."""
 RESERVED = ("query", "query_number", "window_start", "window_end", "row_start", "row_end")
 
