@@ -43,6 +43,7 @@ class Options:
     watermark: str | None
     future: str | None
     late: str | None
+    idle: str | None
     emit: str | None
     empty: bool
     schema: str | None
@@ -70,6 +71,7 @@ def run(asked: Request, own: Options) -> None:
         "emit": own.emit or "final",
         "empty": own.empty,
         "time": asked.time,
+        "idle": own.idle,
         "planned": {**asked.choices, "rate": asked.rate, "keys": asked.keys},
     }
     if before is not None:
@@ -95,6 +97,7 @@ def run(asked: Request, own: Options) -> None:
             watermark=own.watermark,
             future=own.future or "1 day",
             late=own.late,
+            idle=own.idle,
             output=asked.output,
             emit=own.emit or "final",
             empty=own.empty,
@@ -119,7 +122,7 @@ def _check(asked: Request, own: Options) -> str:
     for option, given in (("--check", asked.check), ("--mode", asked.mode != "error")):
         if given:
             raise BadRequest("it is for batches", field=option, remedy="Leave it out, or --stream")
-    for option, duration in (("--watermark", own.watermark), ("--future", own.future)):
+    for option, duration in (("--watermark", own.watermark), ("--future", own.future), ("--idle", own.idle)):
         if duration is not None:
             _duration(duration, option)
     _trigger(own.trigger)

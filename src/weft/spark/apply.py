@@ -38,6 +38,7 @@ def apply(
     watermark: str | timedelta | None = None,
     future: str | timedelta = "1 day",
     late: str | Path | None = None,
+    idle: str | timedelta | None = None,
     output: str = "long",
     emit: str = "final",
     empty: bool = False,
@@ -52,14 +53,20 @@ def apply(
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
     none for Spark's `withWatermark`. In the folder `late` a stream keeps what came too late or from too far ahead.
+    With `idle` the clock moves the watermark as well: it is never further behind than `idle` and `watermark` together,
+    so windows close although no event comes, and an event that is older than that is late.
     """
     if not isinstance(plan, Plan):
         raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
-    if late is not None and not df.isStreaming:
-        raise BadRequest("nothing is late in a batch", field="late", remedy="Leave it out")
+    for field, given, rule in (("late", late, "nothing is late in a batch"), ("idle", idle, "a batch never waits")):
+        if given is not None and not df.isStreaming:
+            raise BadRequest(rule, field=field, remedy="Leave it out")
+    if idle is not None and delay is None:
+        raise BadRequest("the stream has a watermark already", field="idle", remedy="Leave one of the two out")
+    rest = None if idle is None else _micros(idle, "idle")
     emission = _emission(plan, output, emit, empty)
     if output == "wide":
         plan = replace(plan, feed="slices")  # one pass, so that all of a row's answers meet
@@ -83,7 +90,7 @@ def apply(
     ]
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
-        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late))]
+        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), rest)]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)

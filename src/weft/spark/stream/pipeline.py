@@ -35,13 +35,14 @@ def weave(
     watermark: int | None,
     future: int,
     late: str | None = None,
+    idle: int | None = None,
 ) -> DataFrame:
     """The answers of all roots, in this form. Durations are in microseconds; `late` is the side folder."""
     _refuse(df, plan, roots)
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
-    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
+    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None, idle)
     cut = [root.classes for root in roots]
     told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
     closings = tuple(
