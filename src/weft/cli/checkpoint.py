@@ -21,7 +21,7 @@ from weft.errors import BadRequest
 
 STREAM = "_weft_stream.json"
 FORMAT = 1
-_SAME = {"to": "--to", "output": "--output", "emit": "--emit", "empty": "--empty", "time": "--time"}
+_SAME = {"to": "--to", "output": "--output", "emit": "--emit", "empty": "--empty", "time": "--time", "idle": "--idle"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Begun:
     emit: str
     empty: bool
     time: str | None
+    idle: str | None
     planned: Mapping[str, Any]
     """The planner, its options, rate and keys, where they were given."""
     registry: str | None = None

@@ -81,6 +81,13 @@ Late = Annotated[
         help="Stream: a folder that keeps what came too late, or from too far ahead.", show_default="counted only"
     ),
 ]
+Idle = Annotated[
+    str | None,
+    typer.Option(
+        help="Stream: close windows by the clock, so long behind it, when no events come. For live events only.",
+        show_default="never",
+    ),
+]
 Emit = Annotated[
     str | None,
     typer.Option(

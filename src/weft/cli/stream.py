@@ -44,6 +44,7 @@ class Options:
     watermark: str | None
     future: str | None
     late: str | None
+    idle: str | None
     emit: str | None
     empty: bool
     schema: str | None
@@ -72,6 +73,7 @@ def run(asked: Request, own: Options) -> None:
         "emit": own.emit or "final",
         "empty": own.empty,
         "time": asked.time,
+        "idle": own.idle,
         "planned": {**asked.choices, "rate": asked.rate, "keys": asked.keys},
         "registry": None if registry is None else str(registry.path.resolve()),
     }
@@ -100,6 +102,7 @@ def run(asked: Request, own: Options) -> None:
             watermark=own.watermark,
             future=own.future or "1 day",
             late=own.late,
+            idle=own.idle,
             output=asked.output,
             emit=own.emit or "final",
             empty=own.empty,
@@ -138,7 +141,7 @@ def _check(asked: Request, own: Options) -> str:
     for option, given in (("--check", asked.check), ("--mode", asked.mode != "error")):
         if given:
             raise BadRequest("it is for batches", field=option, remedy="Leave it out, or --stream")
-    for option, duration in (("--watermark", own.watermark), ("--future", own.future)):
+    for option, duration in (("--watermark", own.watermark), ("--future", own.future), ("--idle", own.idle)):
         if duration is not None:
             _duration(duration, option)
     _trigger(own.trigger)

@@ -96,18 +96,23 @@ class Family:
 
     def start(self, planner: Planner, price: Price) -> Sequence[Candidate]:
         """What a planner starts from."""
+        if planner.alone:
+            self._refuse(planner, len(self.positions), "queries")
         found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
         if found is self.collapsed and (self.price.stats.filters or self.price.mixed):
             groups = begun(found, price, planner.apart)
             found = sorted((together(parts) for parts in groups), key=lambda candidate: int(candidate.queries[0]))
-        if planner.most is not None and len(found) > planner.most:
-            what = "queries" if planner.alone else "different sets of edges"
+        self._refuse(planner, len(found), "different sets of edges")
+        return found
+
+    def _refuse(self, planner: Planner, count: int, what: str) -> None:
+        """Say no to more than a planner can take."""
+        if planner.most is not None and count > planner.most:
             raise BadRequest(
-                f"{planner.name} takes at most {planner.most} {what}, and here are {len(found):,} that could share",
+                f"{planner.name} takes at most {planner.most} {what}, and here are {count:,} that could share",
                 field="planner",
                 remedy=f"Use {planner.instead}",
             )
-        return found
 
     def grouped(self, planner: Planner, options: Mapping[str, object]) -> tuple[Grouping, Price]:
         """What a planner makes of the family, and the price that it planned with."""

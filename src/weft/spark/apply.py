@@ -41,6 +41,7 @@ def apply(
     watermark: str | timedelta | None = None,
     future: str | timedelta = "1 day",
     late: str | Path | None = None,
+    idle: str | timedelta | None = None,
     output: str = "long",
     emit: str = "final",
     empty: bool = False,
@@ -55,6 +56,8 @@ def apply(
     an event may be (10 minutes, unless the stream has a watermark already), and one that is further ahead of the clock
     than `future` is set aside: it is counted, and does not move the watermark. A batch has no use for either, as it has
     none for Spark's `withWatermark`. In the folder `late` a stream keeps what came too late or from too far ahead.
+    With `idle` the clock moves the watermark as well: it is never further behind than `idle` and `watermark` together,
+    so windows close although no event comes, and an event that is older than that is late.
 
     With a `weft.Registry` in place of a plan, a stream follows it: queries come, change and go while it runs. Every row
     then says in `complete` whether it is of all events of its window, or the query is too young for that. A batch takes
@@ -72,8 +75,12 @@ def apply(
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")
-    if late is not None and not df.isStreaming:
-        raise BadRequest("nothing is late in a batch", field="late", remedy="Leave it out")
+    for field, given, rule in (("late", late, "nothing is late in a batch"), ("idle", idle, "a batch never waits")):
+        if given is not None and not df.isStreaming:
+            raise BadRequest(rule, field=field, remedy="Leave it out")
+    if idle is not None and delay is None:
+        raise BadRequest("the stream has a watermark already", field="idle", remedy="Leave one of the two out")
+    rest = None if idle is None else _micros(idle, "idle")
     emission = _emission(plan, output, emit, empty)
     if live:
         _refuse_live(plan, output)
@@ -105,7 +112,7 @@ def apply(
     whole = schemas[0] if output == "wide" else jobs.joined(schemas, binding)
     if df.isStreaming:
         following = None if registry is None else Following(registry, version, binding, tuple(schemas), compared)
-        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), following)]
+        parts = [weave(df, plan, found, made, whole, delay, ahead, _folder(late), rest, following)]
     else:
         parts = [
             unpacked(slices(df, root, binding.types).mapInArrow(answering(job), packed(schema)), schema)

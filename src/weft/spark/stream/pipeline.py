@@ -41,6 +41,7 @@ def weave(
     watermark: int | None,
     future: int,
     late: str | None = None,
+    idle: int | None = None,
     following: Following | None = None,
 ) -> DataFrame:
     """The answers of all roots, in this form. Durations are in microseconds; `late` is the side folder."""
@@ -53,7 +54,7 @@ def weave(
         path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding, following.compared)
         latecomers = Latecomers(path, grain, following.version, shapes, following.compared)
         df = latecomers.joined(df)
-    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None)
+    events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None, idle)
     layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
     what: tuple[Closing, ...] | Fabric
     if following is None:

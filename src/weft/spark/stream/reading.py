@@ -34,7 +34,7 @@ from weft.spark.stream.folding import Fold
 from weft.spark.stream.latecomers import MARK
 
 _OWN = "__weft_"
-_TIME, _AT, _AHEAD = "__weft_time", "__weft_at", "__weft_ahead"
+_TIME, _AT, _AHEAD, _TICK = "__weft_time", "__weft_at", "__weft_ahead", "__weft_tick"
 
 
 def read(
@@ -44,14 +44,16 @@ def read(
     watermark: int | None,
     future: int,
     aside: bool = False,
+    idle: int | None = None,
 ) -> tuple[DataFrame, tuple[Fold, ...]]:
     """The columns that the workers get, and how they make blocks of them.
 
     `future` is how many microseconds an event may be ahead of the micro-batch's own time. Without a `watermark` the
-    stream has one already. With `aside`, events that are too far ahead come along as they are.
+    stream has one already. With `aside`, events that are too far ahead come along as they are. With `idle`, the clock
+    says what time it is, too, so many microseconds behind.
     """
     whole = F.to_json(F.struct(*(ex.quoted(name) for name in df.columns if not name.startswith(_OWN))), clock.WHOLE)
-    df = _timed(df, roots[0], watermark, future)
+    df = _timed(df, roots[0], watermark, future, idle)
     roots = [replace(r, filters=replace(r.filters, name=f"__weft_{n}_signature")) for n, r in enumerate(roots)]
     marks = {
         name: column for root in roots for name, column in zip(root.filters.names, root.filters.columns(), strict=True)
@@ -99,7 +101,7 @@ def read(
     return df.select(*(column.alias(name) for name, column in selected.items())), tuple(folds)
 
 
-def _timed(df: DataFrame, root: Root, watermark: int | None, future: int) -> DataFrame:
+def _timed(df: DataFrame, root: Root, watermark: int | None, future: int, idle: int | None) -> DataFrame:
     """The events that have a time, with that in microseconds, and whether it is too far in the future."""
     time = columns.column(root.time)
     type_ = df.select(time).schema[0].dataType
@@ -111,8 +113,20 @@ def _timed(df: DataFrame, root: Root, watermark: int | None, future: int) -> Dat
     df = df.where(time.isNotNull()).withColumn(_AT, at).withColumn(_AHEAD, F.col(_AT) > now + F.lit(future))
     if watermark is None:
         return df
+    if idle is not None:
+        df = df.unionByName(_ticks(df, type_, idle), allowMissingColumns=True)
     shown = F.when(~F.col(_AHEAD), F.timestamp_micros(F.col(_AT)))
-    return df.withColumn(_TIME, shown).withWatermark(_TIME, f"{watermark // 1000} milliseconds")
+    df = df.withColumn(_TIME, shown).withWatermark(_TIME, f"{watermark // 1000} milliseconds")
+    # asking the event time, as below: a tick is to pass the watermark, and nothing else
+    return df if idle is None else df.where(F.col(_TICK).isNull() | F.col(_TIME).isNull()).drop(_TICK)
+
+
+def _ticks(df: DataFrame, type_: T.DataType, idle: int) -> DataFrame:
+    """A row a second that is no event, and has a time. Spark keeps in the checkpoint which ticks a micro-batch had."""
+    ticks = df.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1).load()
+    ntz = isinstance(type_, T.TimestampNTZType)
+    at = clock.microseconds(F.col("timestamp").cast("timestamp_ntz") if ntz else F.col("timestamp"), type_)
+    return ticks.select((at - F.lit(idle)).alias(_AT), F.lit(False).alias(_AHEAD), F.lit(True).alias(_TICK))
 
 
 def _wants(root: Root) -> Column | None:
