@@ -17,7 +17,7 @@ from typing import Any
 
 import weft
 from weft.cli.events import is_local, local
-from weft.errors import BadRequest
+from weft.errors import BadRequest, RunFailed
 
 STREAM = "_weft_stream.json"
 FORMAT = 1
@@ -108,6 +108,62 @@ def has_run(checkpoint: str) -> bool:
     """Whether a micro-batch has been begun: Spark has written down which events are in it."""
     offsets = local(checkpoint) / "offsets" if is_local(checkpoint) else None
     return offsets is None or (offsets.is_dir() and any(file.name.isdigit() for file in offsets.iterdir()))
+
+
+def sound(checkpoint: str) -> None:
+    """Refuse to start where Spark's own log of micro-batches is damaged, which it would tell as a parser's error."""
+    if not is_local(checkpoint):
+        return
+    folder = local(checkpoint)
+    for kind in ("commits", "offsets"):
+        last = _last(folder / kind)
+        if last is None or _whole(folder / kind / str(last)):
+            continue
+        if kind == "commits":
+            remedy = f"Remove {_files(folder / kind / str(last))}: micro-batch {last} is then done again"
+        else:
+            remedy = "Start with a copy of the checkpoint, or with a new one and a new --to"
+        raise RunFailed(f"'{kind}/{last}' is damaged", field="--checkpoint", remedy=remedy)
+
+
+def _last(log: Path) -> int | None:
+    return (
+        max((int(file.name) for file in log.iterdir() if file.name.isdigit()), default=None) if log.is_dir() else None
+    )
+
+
+def _files(file: Path) -> str:
+    """A file of Spark's log and its checksum, without which the file cannot be written again."""
+    sum_ = file.with_name(f".{file.name}.crc")
+    return f"{file} and {sum_}" if sum_.exists() else str(file)
+
+
+def _whole(file: Path) -> bool:
+    """Whether a file of Spark's log is a version and lines of JSON; a dash stands for a source without an offset."""
+    try:
+        version, *lines = file.read_text(encoding="utf-8").splitlines()
+        for line in lines:
+            if line != "-":
+                json.loads(line)
+    except (OSError, ValueError):
+        return False
+    return version.startswith("v") and bool(lines)
+
+
+def unreadable(error: Exception, checkpoint: str) -> RunFailed | None:
+    """What to say where Spark could not load the state that a checkpoint has; None of other failures.
+
+    There is no way back by one micro-batch: a file sink that has a micro-batch's answers does not have them made again,
+    and so the state is not made again either.
+    """
+    if "CANNOT_LOAD_STATE_STORE" not in str(error):
+        return None
+    last = _last(local(checkpoint) / "commits") if is_local(checkpoint) else None
+    return RunFailed(
+        f"the state after micro-batch {last} cannot be read" if last is not None else "its state cannot be read",
+        field="--checkpoint",
+        remedy=f"Start with a copy of '{checkpoint}', or with a new checkpoint folder and a new --to",
+    )
 
 
 def refuse(before: Begun, now: Mapping[str, Any], workload: weft.Workload, given: weft.Plan | None) -> weft.Plan:

@@ -19,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from weft.cli import checkpoint as checkpoints
 from weft.cli import console, sources
 from weft.spark.stream.observing import MicroBatch, micro_batch
 
@@ -28,7 +29,7 @@ _AGAIN = 1.0
 """Seconds after which a second Ctrl-C is one: a terminal, or `timeout`, may well send two for one."""
 
 
-def watch(writer: Any, to: str, queries: int) -> None:
+def watch(writer: Any, to: str, checkpoint: str, queries: int) -> None:
     """Start a stream, and show what it does until it ends."""
     with _asked_to_stop() as asked:
         try:
@@ -59,7 +60,10 @@ def watch(writer: Any, to: str, queries: int) -> None:
             stopped = query.isActive
             query.stop()
         if not stopped:
-            query.awaitTermination()  # raises what it ended with
+            try:
+                query.awaitTermination()  # raises what it ended with
+            except PySparkException as error:
+                raise checkpoints.unreadable(error, checkpoint) or error from None
     end = (
         "Stopped. The same command goes on from here." if stopped else "All events that were there have been taken in."
     )

@@ -67,6 +67,7 @@ def run(asked: Request, own: Options) -> None:
     workload = weft.Workload.from_file(asked.queries) if registry is None else registry.plan().workload
     plan = planning.saved(asked.plan, workload, asked.queries) if asked.plan else None
     before = checkpoints.begun(checkpoint)
+    checkpoints.sound(checkpoint)
     same: dict[str, Any] = {
         "to": asked.to,
         "output": asked.output,
@@ -115,7 +116,7 @@ def run(asked: Request, own: Options) -> None:
         sinks.remember(plan, asked.to, own.to_format, asked.output)
         writer = sinks.writer(results, asked.to, own.to_format, own.to_option)
         writer = writer.option("checkpointLocation", checkpoint).trigger(**_trigger(own.trigger))
-        live.watch(writer, asked.to, len(workload))
+        live.watch(writer, asked.to, checkpoint, len(workload))
 
 
 def _registry(asked: Request) -> weft.Registry:
