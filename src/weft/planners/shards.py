@@ -58,7 +58,7 @@ def expected(shares: Mapping[ex.Expression, float], rows: float) -> dict[ex.Expr
 
 
 def kept(shares: Mapping[ex.Expression, float], rows: float, every_row: bool) -> float:
-    """The expected shards of a slice of so many rows, of rows that pass no filter only where somebody wants `every_row`."""
+    """The expected shards of a slice of so many rows. Those of rows that pass no filter only if `every_row` is wanted."""
     found = expected(shares, rows)[None]
     some = passing(shares)
     if every_row or some == 1:

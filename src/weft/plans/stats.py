@@ -112,13 +112,13 @@ def _counted(keys: object) -> tuple[int | Mapping[str, int], tuple[tuple[Keys, i
             raise BadRequest(
                 f"nothing groups by '{spelled}'", field="stats.keys", remedy="Name columns, as in a query's GROUP BY"
             )
-        if _in_lower_case(several) in sets:
+        if in_lower_case(several) in sets:
             raise BadRequest(f"'{spelled}' is there twice", field="stats.keys", remedy="Give one number of them")
-        found[spelled] = sets[_in_lower_case(several)] = _count(number, f"keys, {spelled}")
+        found[spelled] = sets[in_lower_case(several)] = _count(number, f"keys, {spelled}")
     return MappingProxyType(found), tuple(sets.items())
 
 
-def _in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
+def in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
     """The keys, whichever way their columns are spelled."""
 
     def lower(node: expressions.Expression) -> expressions.Expression | None:
@@ -143,7 +143,7 @@ def _least_product(stats: Stats, keys: Keys) -> int:
     Key by key: whoever does not hold it yet takes one of the sets that have it. So of single keys there is one way.
     """
     sets: tuple[tuple[Keys, int], ...] = stats._sets  # type: ignore[attr-defined]  # no field of the value
-    keys = _in_lower_case(keys)
+    keys = in_lower_case(keys)
     useful: dict[Keys, int] = {}
     for known, count in sets:
         if known & keys:
