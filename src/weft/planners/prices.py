@@ -153,15 +153,13 @@ class Price:
         sets = self.sets(candidate, per_tick)
         groups = sets[0].groups
         read = ROLL_UP * sum((each.read for each in sets), Fraction(0)) / groups
+        arriving = [
+            (each.groups / groups * times, demand, per_tick * times) for each in sets for times, demand in each.arriving
+        ]
         return {
             technique.name: read
             + sum(
-                (
-                    each.groups / groups * times * technique.operations(demand, per_tick * times, self.reading)
-                    for each in sets
-                    for times, demand in each.arriving
-                ),
-                Fraction(0),
+                (often * technique.operations(demand, at, self.reading) for often, demand, at in arriving), Fraction(0)
             )
             for technique in self.admissible(candidate)
         }

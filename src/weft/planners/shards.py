@@ -58,7 +58,7 @@ def expected(shares: Mapping[ex.Expression, float], rows: float) -> dict[ex.Expr
 
 
 def kept(shares: Mapping[ex.Expression, float], rows: float, every_row: bool) -> float:
-    """The expected shards of a slice of so many rows. Those of rows that pass no filter only if `every_row` is wanted."""
+    """The expected shards of a slice of so many rows, with those that pass no filter only where `every_row` is kept."""
     found = expected(shares, rows)[None]
     some = passing(shares)
     if every_row or some == 1:
