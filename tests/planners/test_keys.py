@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 
 import pytest
 from hypothesis import given
@@ -229,3 +230,61 @@ def test_what_sets_have_in_common_is_the_least_product_that_covers_them() -> Non
     stats = weft.Stats(1, {"a": 10, "B": 20, "b, c": 50, "d": 3})
     found = [stats.groups(keys(text)) for text in ("a", "a, b", "c", "a, b, c", "b, c, d", "")]
     assert found == [10, 200, 50, 500, 150, 1]
+
+
+@given(
+    known=st.dictionaries(st.sampled_from([some for some in SETS if some]), st.integers(1, 50)),
+    some=st.sampled_from(SETS),
+)
+def test_no_product_that_covers_the_keys_is_smaller(known: dict[tuple[str, ...], int], some: tuple[str, ...]) -> None:
+    stats = weft.Stats(1, {"a": 20, "b": 30, "c": 40} | {", ".join(each): count for each, count in known.items()})
+    told = [(set(text.split(", ")), count) for text, count in dict(stats.known_keys).items()]  # type: ignore[call-overload]
+    products = [
+        prod(count for _, count in chosen)
+        for size in range(len(some) + 1)
+        for chosen in combinations(told, size)
+        if set(some) <= set().union(*(names for names, _ in chosen))
+    ]
+    assert stats.groups(keys(",".join(some))) == min(products)
+
+
+def test_a_hundred_group_bys_over_twenty_columns_are_planned() -> None:
+    """What they have in common, and what is rolled up from what, is not looked for among all that could be."""
+    names = [f"c{number}" for number in range(20)]
+    some = [*combinations(names[:9], 2), *([name] for name in names), *combinations(names[11:], 2)]
+    workload = weft.Workload(
+        [weft.Query(f"q{i}", "max(x)", weft.Window("10 min", "1 min"), group_by=by) for i, by in enumerate(some)]
+    )
+    (tree,) = weft.optimize(workload, weft.Stats(5_000, dict.fromkeys(names, 3)), "shared").trees
+    assert len(tree.sets) > len(some) + 1, "with phantoms"
+
+
+def test_rows_that_pass_no_filter_are_not_rolled_up() -> None:
+    """A group has a thousand rows at an edge, of which one in a hundred thousand passes: hardly ever a partial."""
+    workload = weft.Workload(
+        [weft.Query(name, "max(x)", weft.Window("1 s", "1 s"), where="x > 9", group_by=name) for name in ("a", "b")]
+    )
+    plan = weft.optimize(workload, weft.Stats(100_000, {"a": 10, "b": 10}, filters={"x > 9": 0.00001}), "shared")
+    (tree,) = plan.trees
+    assert [float(each.read) for each in tree.sets] == [0, *[pytest.approx(100 * (1 - (1 - 1e-5) ** 1000))] * 2]
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        ({"a": 3, "A": 4}, r"stats\.keys: 'A' is there twice"),
+        ({"a, b": 3, "b, a": 3}, r"stats\.keys: 'b, a' is there twice"),
+        ({"max(a)": 3}, r"nothing groups by 'max\(a\)'"),
+        ({"a": 0}, r"stats\.keys, a: must be positive"),
+        ({"": 3}, "the text is empty"),
+    ],
+)
+def test_numbers_of_keys_that_say_nothing_are_refused(known: dict[str, int], says: str) -> None:
+    with pytest.raises(weft.BadRequest, match=says):
+        weft.Stats(1, known)
+
+
+def test_who_groups_by_nothing_needs_no_numbers() -> None:
+    plan = weft.optimize(weft.Workload([weft.Query("q", "max(x)", weft.Window("1 s", "1 s"))]), weft.Stats(1, {}))
+    assert "1 rows/s, no keys" in plan.explain()
+    assert weft.Plan.from_json(plan.to_json()) == plan

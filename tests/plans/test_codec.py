@@ -43,8 +43,8 @@ def test_windows_without_names_keep_none() -> None:
     assert plan.workload == workload
 
 
-def _damaged(change: Any) -> str:
-    document = json.loads(PLANS["readme"].to_json())
+def _damaged(change: Any, name: str = "readme") -> str:
+    document = json.loads(PLANS[name].to_json())
     change(document)
     return json.dumps(document)
 
@@ -76,3 +76,22 @@ def _damaged(change: Any) -> str:
 def test_a_damaged_plan_is_refused(text: str, says: str) -> None:
     with pytest.raises(weft.BadRequest, match=says):
         weft.Plan.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sets: sets.clear(),
+        lambda sets: sets.pop(),
+        lambda sets: sets[1].update(source=2),
+        lambda sets: sets[1].update(source=None),
+        lambda sets: sets[-1].update(source=-1),
+        lambda sets: sets[1].update(keys=["symbol", "elsewhere"]),
+        lambda sets: sets[0].update(keys=["symbol", "venue"]),
+        lambda sets: sets.append(sets[-1]),
+    ],
+)
+def test_a_plan_that_does_not_roll_up_what_its_queries_group_by_is_refused(change: Any) -> None:
+    """It would answer by other keys than it was asked for."""
+    with pytest.raises(weft.BadRequest, match="is not what its queries group by"):
+        weft.Plan.from_json(_damaged(lambda document: change(document["trees"][0]["sets"]), "keys"))

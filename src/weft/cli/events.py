@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 
 import weft
 from weft.errors import BadRequest
+from weft.plans.stats import in_lower_case
 from weft.queries import expressions as ex
 from weft.spark import clock, columns
 from weft.spark.binding import first_line
@@ -111,13 +112,13 @@ def measured(
     """
     at = workload.time or next((q.time for q in workload.prototypes if q.time is not None), None)
     at = at or clock.named(time)
-    groups = list({frozenset(q.group_by): q.group_by for q in workload.prototypes if q.group_by}.values())
+    groups = list({in_lower_case(q.group_by): q.group_by for q in workload.prototypes if q.group_by}.values())
     if at is None:
         return None, None
     try:
         if not isinstance(df.select(columns.column(at)).schema[0].dataType, _TIMES):
             return None, None
-        together = tuple(dict.fromkeys(key for keys in groups for key in keys))
+        together = tuple({in_lower_case([key]): key for keys in groups for key in keys}.values())
         asked = groups if len(together) == max(map(len, groups), default=0) else [*groups, together]
         rows, micros, *distinct = _counted(df, at, asked)
     except AnalysisException:

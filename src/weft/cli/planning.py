@@ -101,12 +101,14 @@ def keys(given: list[str]) -> int | dict[str, int]:
             )
         if not equals and len(given) > 1:
             raise BadRequest(
-                "one number for every GROUP BY, and others for some",
+                f"'{entry}' is a number for every GROUP BY, and there are others",
                 field="--keys",
                 remedy="Give one number, or name what each is of, as --keys symbol=1000",
             )
         if not equals:
             return int(count)
+        if names.strip() in found:
+            raise BadRequest(f"'{names.strip()}' is there twice", field="--keys", remedy="Give one number of them")
         found[names.strip()] = int(count)
     return found
 

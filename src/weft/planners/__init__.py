@@ -5,6 +5,7 @@ In: `Workload`, `Stats`, a price. Out: a `Plan`. Next room: `spark`, which runs 
     candidates.py         the queries, collapsed: those with the same edges as one
     families.py           only queries of one kin can share: a workload comes apart
     prices.py             what a tree costs, and which technique makes it cheapest; shards.py: with filters
+    rollups.py            how the sets of keys of one tree are made of each other
     planner.py            the type: a card and a function
     no_share.py           a tree for every query
     shared.py             one tree for all

@@ -34,6 +34,7 @@ from weft.errors import BadRequest
 from weft.planners import shards
 from weft.planners.candidates import Candidate
 from weft.planners.rollups import rolled_up
+from weft.plans.explain import number
 from weft.plans.plan import ROLL_UP, GroupSet, Tree
 from weft.plans.stats import Keys, Stats
 from weft.queries import expressions as ex
@@ -112,16 +113,11 @@ class Price:
     def groups(self, edge_rate: Fraction, keys: Keys | None = None) -> Fraction:
         """Groups that have a row between two edges: at most, or expected. Of the kin's keys, unless told of which."""
         count = self.keys if keys is None else self.stats.groups(keys)
-        if count == 1:
-            return Fraction(1)
-        rows = self.stats.rate / edge_rate
-        if self.reading == "refined":
-            return Fraction(count * -_power_less_one(1 - 1 / count, float(rows)))
-        return min(Fraction(count), rows)
+        return _with_rows(count, self.stats.rate / edge_rate, self.reading)
 
     def rows(self, edge_rate: Fraction, keys: Keys | None = None) -> float:
         """Rows between two edges of a group that has one."""
-        return max(float(self.stats.rate / edge_rate / self.groups(edge_rate, keys)), 1.0)
+        return _of_a_group(self.stats.rate / edge_rate, self.groups(edge_rate, keys))
 
     @property
     def base_rate(self) -> Fraction:
@@ -157,15 +153,13 @@ class Price:
         sets = self.sets(candidate, per_tick)
         groups = sets[0].groups
         read = ROLL_UP * sum((each.read for each in sets), Fraction(0)) / groups
+        arriving = [
+            (each.groups / groups * times, demand, per_tick * times) for each in sets for times, demand in each.arriving
+        ]
         return {
             technique.name: read
             + sum(
-                (
-                    each.groups / groups * times * technique.operations(demand, per_tick * times, self.reading)
-                    for each in sets
-                    for times, demand in each.arriving
-                ),
-                Fraction(0),
+                (often * technique.operations(demand, at, self.reading) for often, demand, at in arriving), Fraction(0)
             )
             for technique in self.admissible(candidate)
         }
@@ -175,24 +169,19 @@ class Price:
         edge_rate = self.per_second(per_tick)
         if not self.mixed:
             return [Grouped(None, None, self.groups(edge_rate), Fraction(0), self._arriving(candidate, per_tick, None))]
-        asked = {lane.keys for lane in candidate.lanes if lane.keys is not None}
-        shares = self.shares(candidate)
-
-        def partials(keys: Keys) -> Fraction:
-            found = shards.expected(shares, self.rows(edge_rate, keys))[None] if shares else 1
-            return self.groups(edge_rate, keys) * Fraction(found)
-
-        made = rolled_up(asked, partials)
+        asked = frozenset(lane.keys for lane in candidate.lanes if lane.keys is not None)
+        made = _made(self._partials(candidate, edge_rate), asked)
         return [
-            Grouped(
-                keys,
-                source,
-                self.groups(edge_rate, keys),
-                Fraction(0) if source is None else partials(made[source][0]),
-                self._arriving(candidate, per_tick, keys),
-            )
-            for keys, source in made
+            Grouped(keys, source, self.groups(edge_rate, keys), read, self._arriving(candidate, per_tick, keys))
+            for keys, source, read in made
         ]
+
+    def _partials(self, candidate: Candidate, edge_rate: Fraction) -> _Partials:
+        shares = self.shares(candidate)
+        if not shares and self.reading != "refined":  # more rows than there are groups change nothing
+            edge_rate = max(edge_rate, self.stats.rate / self.stats.groups(self.finest(candidate) or frozenset()))
+        every_row = any(lane.where is None for lane in candidate.lanes)
+        return _Partials(self.stats, self.reading, edge_rate, tuple(shares.items()), every_row)
 
     def final_cost(self, candidate: Candidate, per_tick: Fraction | None = None) -> Fraction:
         """The final aggregation's operations per second, by the cheapest technique."""
@@ -247,15 +236,16 @@ class Price:
         classes, per_tick = cut(candidate.classes)
         omegas = self.operations(candidate, per_tick)
         best = min(omegas, key=lambda name: omegas[name])
+        edge_rate, sets = self.per_second(per_tick), self.sets(candidate, per_tick)
+        shown = sets[0].groups if len(sets) > 1 else 1  # of one set, for each of its groups; of several, for all
         lost = []
         for technique in self.techniques:
             refusal = self.refusal(technique, candidate)
             if refusal is not None:
                 lost.append((technique.name, refusal))
             elif technique.name != best:
-                more = float(omegas[technique.name]), float(omegas[best])
-                lost.append((technique.name, f"{more[0]:,.4g} operations per edge, against {more[1]:,.4g}"))
-        edge_rate, sets = self.per_second(per_tick), self.sets(candidate, per_tick)
+                more, least = number(shown * omegas[technique.name]), number(shown * omegas[best])
+                lost.append((technique.name, f"{more} operations per edge, against {least}"))
         return Tree(
             candidate.queries,
             classes,
@@ -311,6 +301,47 @@ class Price:
             return [(Fraction(1), total([lane.demand for lane in lanes]))] if lanes else []
         found = shards.expected(shares, self.rows(self.per_second(per_tick), keys))
         return [(Fraction(max(found[lane.where], _HARDLY_ANY)), lane.demand) for lane in lanes]
+
+
+@dataclass(frozen=True)
+class _Partials:
+    """How many partials there are of a set of keys at an edge."""
+
+    stats: Stats
+    reading: str
+    edge_rate: Fraction
+    shares: tuple[tuple[ex.Expression, float], ...]
+    every_row: bool
+    """Whether rows that pass none of the filters are kept."""
+
+    def __call__(self, keys: Keys) -> Fraction:
+        rows = self.stats.rate / self.edge_rate
+        groups = _with_rows(self.stats.groups(keys), rows, self.reading)
+        if not self.shares:
+            return groups
+        return groups * Fraction(shards.kept(dict(self.shares), _of_a_group(rows, groups), self.every_row))
+
+
+@lru_cache(maxsize=1 << 14)
+def _made(partials: _Partials, asked: frozenset[Keys]) -> list[tuple[Keys, int | None, Fraction]]:
+    """The sets that are made, where each comes from, and the partials that are added up for it."""
+    made = rolled_up(asked, partials)
+    read = [Fraction(0) if source is None else partials(made[source][0]) for _, source in made]
+    return [(keys, source, each) for (keys, source), each in zip(made, read, strict=True)]
+
+
+def _with_rows(count: int, rows: Fraction, reading: str) -> Fraction:
+    """Of so many groups, those that have one of so many rows."""
+    if count == 1:
+        return Fraction(1)
+    if reading == "refined":
+        return Fraction(count * -_power_less_one(1 - 1 / count, float(rows)))
+    return min(Fraction(count), rows)
+
+
+def _of_a_group(rows: Fraction, groups: Fraction) -> float:
+    """Rows of a group that has one."""
+    return max(float(rows / groups), 1.0)
 
 
 def _power_less_one(base: float, exponent: float) -> float:

@@ -24,30 +24,49 @@ Rolled = tuple[tuple[Keys, int | None], ...]
 """Sets, each with the place of the one it is made from, which stands before it; None for the first, made of rows."""
 
 
+Number = int | Fraction
+
+
 def rolled_up(sets: Collection[Keys], partials: Callable[[Keys], Fraction]) -> Rolled:
     """All sets that are made, and each one's source; `partials` is how many of a set there are at an edge."""
-    finest: Keys = frozenset(key for keys in sets for key in keys)
-    asked = sorted(set(sets) - {finest}, key=lambda keys: (-len(keys), sorted(map(repr, keys))))
-    if not asked:
-        return ((finest, None),)
-    size = {keys: partials(keys) for keys in (finest, *asked)}
-    made = [finest, *asked]
+    every = sorted({key for keys in sets for key in keys}, key=repr)
+    bit = {key: 1 << place for place, key in enumerate(every)}  # sets as bits, since there may be a hundred of them
+    finest = (1 << len(every)) - 1
+    asked = {sum(bit[key] for key in keys) for keys in sets} - {finest}
+    made = [finest, *sorted(asked, key=lambda some: (-some.bit_count(), some))]
+    size: dict[int, Number] = {}
+    source: dict[int, int] = {}
 
-    def source(keys: Keys) -> Keys:
-        return min((other for other in made if keys < other), key=lambda other: size[other])
+    def keys_of(some: int) -> Keys:
+        return frozenset(key for key in every if bit[key] & some)
 
-    def gain(keys: Keys) -> Fraction:
-        saved = (size[source(child)] - size[keys] for child in made if child < keys)
-        return sum((each for each in saved if each > 0), Fraction(0)) - size[source(keys)]
+    def sized(some: int) -> Number:
+        if some not in size:
+            number = partials(keys_of(some))
+            size[some] = number.numerator if number.denominator == 1 else number  # which are quicker to compare
+        return size[some]
 
-    while True:
-        phantoms = {left | right for left, right in combinations(made[1:], 2)} - set(made)
-        for keys in phantoms:
-            if keys not in size:
-                size[keys] = partials(keys)
-        best = max(phantoms, key=lambda keys: (gain(keys), sorted(map(repr, keys))), default=None)
-        if best is None or gain(best) <= 0:
-            break
+    def smallest_above(some: int) -> int:
+        return min((other for other in made if some & other == some != other), key=sized)
+
+    def gain(some: int) -> Number:
+        its = sized(some)
+        saved = sum(size[above] - its for child, above in source.items() if child & some == child and size[above] > its)
+        return saved - size[smallest_above(some)]
+
+    source = {some: smallest_above(some) for some in made[1:]}
+    gains = {some: gain(some) for some in {left | right for left, right in combinations(source, 2)} - set(made)}
+    while gains and max(gains.values()) > 0:
+        best = max(gains, key=lambda some: (gains[some], some))
+        del gains[best]
+        source[best] = smallest_above(best)
+        moved = [child for child in source if child & best == child != best and size[source[child]] > size[best]]
+        source.update(dict.fromkeys(moved, best))
+        # what reads the new set, or would be read by it, gains less or more than before
+        touched = {some for some in gains if some & best in (some, best) or any(c & some == c for c in moved)}
+        touched |= {best | other for other in made[1:]} - set(made) - {best}
         made.append(best)
-    order = sorted(made, key=lambda keys: (-len(keys), made.index(keys)))
-    return tuple((keys, None if keys == finest else order.index(source(keys))) for keys in order)
+        gains |= {some: gain(some) for some in touched}
+    order = sorted(made, key=lambda some: (-some.bit_count(), made.index(some)))
+    place = {some: number for number, some in enumerate(order)}
+    return tuple((keys_of(some), None if some == finest else place[source[some]]) for some in order)

@@ -57,6 +57,15 @@ def expected(shares: Mapping[ex.Expression, float], rows: float) -> dict[ex.Expr
     return {**{where: float(found[has].sum()) for where, has in member.items()}, None: float(found.sum())}
 
 
+def kept(shares: Mapping[ex.Expression, float], rows: float, every_row: bool) -> float:
+    """The expected shards of a slice of so many rows, with those that pass no filter only where `every_row` is kept."""
+    found = expected(shares, rows)[None]
+    some = passing(shares)
+    if every_row or some == 1:
+        return found
+    return min(max(found + float(np.expm1(rows * np.log1p(-min(1 - some, 1 - 1e-16)))), 0.0), rows * some)
+
+
 def _chains(shares: Mapping[ex.Expression, float]) -> list[Sequence[ex.Expression]]:
     """The filters in chains, each from the one that lets most rows through to the one that lets fewest."""
     chains: dict[object, list[ex.Expression]] = {}

@@ -97,11 +97,13 @@ def decode(text: str) -> Plan:
 def _check(plan: Plan) -> None:
     """A plan file may have been edited by hand: every query stands in exactly one tree, all names are known."""
     positions = np.sort(np.concatenate([tree.queries for tree in plan.trees] or [np.empty(0, np.int64)]))
-    wrong = None
+    wrong, family = None, _family(plan)
     if not np.array_equal(positions, np.arange(len(plan.workload))) or not all(len(t.queries) for t in plan.trees):
         wrong = "its trees are no partition of its queries"
-    elif any(len(set(_family(plan)[tree.queries].tolist())) > 1 for tree in plan.trees):
+    elif any(len(set(family[tree.queries].tolist())) > 1 for tree in plan.trees):
         wrong = "a tree has queries that cannot share: other keys, or another clock"
+    elif not all(_rolls_up(plan, tree) for tree in plan.trees):
+        wrong = "what a tree rolls up is not what its queries group by"
     elif plan.slicing not in SLICERS or plan.feed not in ("events", "slices"):
         wrong = f"slicing '{plan.slicing}' with feed '{plan.feed}' is not known"
     for tree in plan.trees:
@@ -117,6 +119,24 @@ def _family(plan: Plan) -> npt.NDArray[np.int64]:
     for number, queries in enumerate(kin(plan.workload, plan.stats.unites and plan.feed == "events")):
         family[queries] = number
     return family
+
+
+def _rolls_up(plan: Plan, tree: Tree) -> bool:
+    """Whether the tree makes all that its queries group by: the rows by all keys, each other set from one above."""
+    numbers = set(plan.workload.prototype[tree.queries].tolist())
+    asked = {frozenset(map(ex.to_sql, plan.workload.prototypes[number].group_by)) for number in numbers}
+    if not tree.sets:
+        return len(asked) == 1
+    (finest, *made), (first, *others) = [frozenset(each.keys) for each in tree.sets], tree.sets
+    return (
+        (first.source, finest) == (None, frozenset().union(*asked))
+        and asked <= {finest, *made}
+        and len({finest, *made}) == len(tree.sets)
+        and all(
+            type(each.source) is int and 0 <= each.source < place and keys < [finest, *made][each.source]
+            for place, (keys, each) in enumerate(zip(made, others, strict=True), 1)
+        )
+    )
 
 
 def _fraction(text: str) -> Fraction:

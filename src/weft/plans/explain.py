@@ -48,6 +48,8 @@ def keys(stats: Stats) -> str:
     """
     if isinstance(stats.keys, int):
         return f"{stats.keys:,} {'key' if stats.keys == 1 else 'keys'}"
+    if not stats.keys:
+        return "no keys"
     found = [f"{count:,} by {text}" for text, count in list(stats.keys.items())[:_SHOWN]]
     found += [f"{len(stats.keys) - _SHOWN:,} more"] * (len(stats.keys) > _SHOWN)
     return f"keys {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}"

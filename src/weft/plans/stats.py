@@ -101,18 +101,24 @@ def _counted(keys: object) -> tuple[int | Mapping[str, int], tuple[tuple[Keys, i
     from weft.queries import parse  # sqlglot is only needed once there is text to read
 
     found: dict[str, int] = {}
-    sets: list[tuple[Keys, int]] = []
+    sets: dict[Keys, int] = {}
     for text, number in keys.items():
         try:
             several = parse.expressions(text)
         except BadRequest as error:
             raise error.within(field="stats.keys") from None
-        found[", ".join(expressions.to_sql(key) for key in several)] = count = _count(number)
-        sets.append((_in_lower_case(several), count))
-    return MappingProxyType(found), tuple(sets)
+        spelled = ", ".join(expressions.to_sql(key) for key in several)
+        if any(isinstance(node, expressions.Aggregate) for key in several for node in expressions.walk(key)):
+            raise BadRequest(
+                f"nothing groups by '{spelled}'", field="stats.keys", remedy="Name columns, as in a query's GROUP BY"
+            )
+        if in_lower_case(several) in sets:
+            raise BadRequest(f"'{spelled}' is there twice", field="stats.keys", remedy="Give one number of them")
+        found[spelled] = sets[in_lower_case(several)] = _count(number, f"keys, {spelled}")
+    return MappingProxyType(found), tuple(sets.items())
 
 
-def _in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
+def in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
     """The keys, whichever way their columns are spelled."""
 
     def lower(node: expressions.Expression) -> expressions.Expression | None:
@@ -123,32 +129,41 @@ def _in_lower_case(keys: Iterable[expressions.Expression]) -> Keys:
     return frozenset(expressions.rewrite(key, lower) for key in keys)
 
 
-def _count(value: object) -> int:
-    exact = _positive("keys", value, "distinct keys")
+def _count(value: object, name: str = "keys") -> int:
+    exact = _positive(name, value, "distinct keys")
     if exact.denominator != 1:
-        raise BadRequest(f"{value!r} is no whole number", field="stats.keys", remedy="Give the number of keys")
+        raise BadRequest(f"{value!r} is no whole number", field=f"stats.{name}", remedy="Give the number of keys")
     return int(exact)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 16)
 def _least_product(stats: Stats, keys: Keys) -> int:
-    """The smallest product of known sets that together hold the keys: a shortest path over what is covered."""
-    keys = _in_lower_case(keys)
+    """The smallest product of known sets that together hold the keys.
+
+    Key by key: whoever does not hold it yet takes one of the sets that have it. So of single keys there is one way.
+    """
     sets: tuple[tuple[Keys, int], ...] = stats._sets  # type: ignore[attr-defined]  # no field of the value
-    least: dict[Keys, int] = {frozenset(): 1}
-    for _ in keys:
-        for covered, product in list(least.items()):
-            for known, count in sets:
-                more = covered | (known & keys)
-                if more not in least or product * count < least[more]:
-                    least[more] = product * count
-    if keys not in least:
-        unknown = sorted(map(expressions.to_sql, keys - frozenset().union(*(known for known, _ in sets))))
+    keys = in_lower_case(keys)
+    useful: dict[Keys, int] = {}
+    for known, count in sets:
+        if known & keys:
+            useful[known & keys] = min(count, useful.get(known & keys, count))
+    unknown = sorted(map(expressions.to_sql, keys.difference(*useful)))
+    if unknown:
         raise BadRequest(
             f"it is not said how many values there are of {', '.join(unknown)}",
             field="stats.keys",
             remedy=f"Add '{unknown[0]}' to keys, or give one number for every GROUP BY",
         )
+    least: dict[Keys, int] = {frozenset(): 1}
+    for key in keys:
+        having = [(known, count) for known, count in useful.items() if key in known]
+        more: dict[Keys, int] = {}
+        for covered, product in least.items():
+            for known, count in [(covered, 1)] if key in covered else having:
+                both = covered | known
+                more[both] = min(product * count, more.get(both, product * count))
+        least = more
     return least[keys]
 
 
