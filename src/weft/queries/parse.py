@@ -48,18 +48,14 @@ def expression(text: str, longest: int = LONGEST) -> ex.Expression:
     return canonical(raw)
 
 
-def expressions(text: str, longest: int = LONGEST) -> tuple[ex.Expression, ...]:
-    """Expressions with commas between them.
-
-    >>> [ex.to_sql(key) for key in expressions("symbol, lower(venue)")]
-    ['symbol', 'lower(venue)']
-    """
-    cursor = over(text, longest)
-    found = [read(cursor)]
+def expressions(text: str) -> tuple[ex.Expression, ...]:
+    """Expressions with commas between them, as `symbol, lower(venue)`."""
+    cursor = over(text)
+    found = [canonical(read(cursor))]
     while cursor.accept(","):
-        found.append(read(cursor))
+        found.append(canonical(read(cursor)))
     end(cursor)
-    return tuple(canonical(raw) for raw in found)
+    return tuple(found)
 
 
 def measure(text: str) -> Measure:
