@@ -122,3 +122,21 @@ def test_a_slice_that_overflows_spoils_what_is_rolled_up_from_it(spark: Any) -> 
     for name in asked.ids:
         agree(results, plan, df, name)
     assert [row.s for row in weft.view(results, plan, "one").collect()] == [None]
+
+
+def test_a_key_is_not_computed_of_rows_that_its_own_queries_filter_out(spark: Any) -> None:
+    """One query divides by what its filter keeps from being zero; the other wants all rows, but not that key."""
+    df = spark.range(40).selectExpr(
+        "timestamp_seconds(1700000000 + id) AS t", "id % 5 AS a", "id % 3 AS b", "IF(id % 4 > 0, id % 7, NULL) AS c"
+    )
+    asked = weft.Workload(
+        [
+            weft.Query(name, "count(*) AS n", weft.Window("20 s", "10 s"), where=where, group_by=key, time="t")
+            for name, key, where in (("tenth", "10 / a > c", "a <> 0"), ("plain", "b", None), ("some", "b", "c > 2"))
+        ]
+    )
+    plan = weft.optimize(asked, weft.Stats(1, {"10 / a > c": 2, "b": 3}), "shared")
+    assert plan.passes == 1
+    results = weft.apply(df, plan)
+    for name in asked.ids:
+        agree(results, plan, df, name)

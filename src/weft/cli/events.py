@@ -106,9 +106,9 @@ def measured(
 ) -> tuple[Fraction | None, int | dict[str, int] | None]:
     """Rows per second of event time and distinct keys, roughly, from one small job.
 
-    Where there are several GROUP BYs, the keys are those of each, and of all together. What cannot be known is None: an
-    empty stream has no rate. A column that is not there, or of a wrong type, is none of our business here: `weft.apply`
-    says so better.
+    Where there are several GROUP BYs, or some and none, the keys are those of each, and of all together. What cannot be
+    known is None: an empty stream has no rate. A column that is not there, or of a wrong type, is none of our business
+    here: `weft.apply` says so better.
     """
     at = workload.time or next((q.time for q in workload.prototypes if q.time is not None), None)
     at = at or clock.named(time)
@@ -127,7 +127,8 @@ def measured(
         asked = [keys for keys in groups if all(isinstance(key, ex.Column) for key in keys)]
         rows, micros, *distinct = _counted(df, at, asked)
     rate = Fraction(rows * 1_000_000, micros).limit_denominator(1000) if rows and micros else None
-    if len(groups) > 1 and len(asked) >= len(groups) and all(distinct):
+    several = len({in_lower_case(prototype.group_by) for prototype in workload.prototypes}) > 1
+    if several and len(asked) >= len(groups) and all(distinct):
         return rate or None, {
             ", ".join(map(ex.to_sql, keys)): count for keys, count in zip(asked, distinct, strict=True)
         }

@@ -42,7 +42,7 @@ def slices(df: DataFrame, root: Root, types: Mapping[ex.Expression, str]) -> Dat
     if len(marks) == 1 and not root.takes_every_row:
         # with more columns Spark would take the filters apart to push them down, which exhausts its memory
         df = df.where(F.col(marks[0]) != 0)
-    keys = [columns.column(key).alias(f"key_{number}") for number, key in enumerate(root.keys)]
+    keys = [column.alias(f"key_{number}") for number, column in enumerate(_keys(root))]
     values = arguments(root)
     events = df.select(
         *keys,
@@ -73,16 +73,30 @@ def arguments(root: Root) -> dict[ex.Expression, Column]:
         for aggregate in query.aggregates:
             if aggregate.argument is not None:
                 wanted.setdefault(aggregate.argument, set()).add(query.where if root.filters.places else None)
-    values = {}
-    for argument, wheres in wanted.items():
-        value = columns.column(argument)
-        if None not in wheres and not isinstance(argument, (ex.Column, ex.Literal)):
-            wanted_by = root.filters.passes(where for where in wheres if where is not None)
-            if root.filters.late and calm(argument):
-                wanted_by |= F.col(root.filters.names[-1]) != 0  # of whom it may be is not known yet
-            value = F.when(wanted_by, value)
-        values[argument] = value
-    return values
+    return {argument: _where_wanted(root, argument, wheres) for argument, wheres in wanted.items()}
+
+
+def _keys(root: Root) -> list[Column]:
+    """What is grouped by, also computed only where a query that groups by it wants the event.
+
+    Of queries with other keys, the rest of the rows would have a null there, which their signatures tell from a key.
+    """
+    wanted: dict[ex.Expression, set[ex.Expression | None]] = {}
+    for query in root.queries.values():
+        for key in query.group_by:
+            wanted.setdefault(key, set()).add(query.where if root.filters.places else None)
+    return [_where_wanted(root, key, wanted[key]) for key in root.keys]
+
+
+def _where_wanted(root: Root, expression: ex.Expression, wheres: set[ex.Expression | None]) -> Column:
+    """An expression, null for events that pass none of the filters."""
+    value = columns.column(expression)
+    if None in wheres or isinstance(expression, (ex.Column, ex.Literal)):
+        return value
+    wanted_by = root.filters.passes(where for where in wheres if where is not None)
+    if root.filters.late and calm(expression):
+        wanted_by |= F.col(root.filters.names[-1]) != 0  # of whom it may be is not known yet
+    return F.when(wanted_by, value)
 
 
 def partial_columns(
