@@ -14,6 +14,7 @@ import pytest
 
 import weft as library
 from tests.cli.conftest import Weft
+from weft.cli.events import measured
 
 pytestmark = pytest.mark.spark
 
@@ -29,7 +30,7 @@ def test_long_answers_are_checked_read_back_and_replaced(
     assert "weft.view(results, plan, 'high').show()" in told.stdout
     plan = library.Plan.from_json((to / "_weft_plan.json").read_text())
     assert plan.workload == library.Workload.from_file(queries)
-    assert plan.stats.keys == 4
+    assert plan.stats.keys == {"symbol": 4}, "there is a query that groups by nothing too"
     assert plan.stats.types["volume"] == "bigint"
     assert 0.8 < plan.stats.rate < 0.9
     assert library.view(spark.read.parquet(str(to)), plan, "high").columns == ["symbol", "high", "end"]
@@ -123,6 +124,31 @@ def test_a_key_may_raise_for_rows_that_its_query_does_not_want(
     told = weft("run", query, "--from", events, "--to", tmp_path / "out", "--check", 1)
     assert told.exit_code == 0, told.stderr
     assert "1 of 1" in told.stdout
+
+
+def test_the_keys_of_several_group_bys_are_measured_by_name(spark: Any, events: Path) -> None:
+    """However they are spelled; one number says nothing of what several have in common, no keys at all among them."""
+    df = spark.read.parquet(str(events))
+
+    def keys(*group_bys: str) -> Any:
+        window = library.Window("10 min", "1 min")
+        queries = [
+            library.Query(
+                f"q{number}", "count(*)", window, group_by=[key for key in text.split(", ") if key], time="ts"
+            )
+            for number, text in enumerate(group_bys)
+        ]
+        _, found = measured(df, library.Workload(queries), None)
+        assert library.Stats(1, found).known_keys == found
+        return found
+
+    assert keys("symbol") == keys("symbol", "SYMBOL") == 4
+    assert keys("symbol", "") == {"symbol": 4}
+    assert keys("") == 1
+    several = keys("symbol", "Symbol", "venue")
+    assert list(several) == ["Symbol", "venue", "Symbol, venue"]
+    assert several["Symbol"] == 4
+    assert several["venue"] <= several["Symbol, venue"]
 
 
 def test_no_rows_give_no_answers(weft: Weft, spark: Any, queries: Path, events: Path, tmp_path: Path) -> None:
