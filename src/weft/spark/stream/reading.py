@@ -72,7 +72,9 @@ def read(
         for key in root.keys:
             if key not in keys:
                 keys[key] = f"key_{len(keys)}"
-                selected[keys[key]] = _unless(ahead, key)
+                selected[keys[key]] = _key(
+                    key, ahead, [want for r, want in zip(roots, wants, strict=True) if key in r.keys]
+                )
         slice_, wanted = f"{number}_slice", None
         selected[slice_] = F.when(~ahead, clock.slice_start(F.col(_AT), root.classes))
         if want is not None and len(roots) > 1:
@@ -143,5 +145,11 @@ def _harmless(expression: ex.Expression) -> bool:
     return isinstance(expression, (ex.Column, ex.Literal))
 
 
-def _unless(ahead: Column, key: ex.Expression) -> Column:
-    return columns.column(key) if _harmless(key) else F.when(~ahead, columns.column(key))
+def _key(key: ex.Expression, ahead: Column, wants: Sequence[Column | None]) -> Column:
+    """A key, only computed of events that some root with that key wants."""
+    if _harmless(key):
+        return columns.column(key)
+    needed = ~ahead
+    if all(want is not None for want in wants):
+        needed &= reduce(or_, (want for want in wants if want is not None))
+    return F.when(needed, columns.column(key))
