@@ -152,7 +152,7 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
         operations = ", for each group as above"
     else:
         operations = f"{', summed over filters' if tree.filters else ''} = {number(tree.operations)}"
-    yield _line("  final", f"{technique.name}: {technique.omega.formula}{operations}")
+    yield _line("  final", f"{technique.name}: {technique.omega.said(plan.price)}{operations}")
     yield _line("", f"[{technique.first_appeared}]")
     yield from _filters(plan, tree)
     for name, reason in tree.lost:
