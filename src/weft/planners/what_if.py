@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.planners.change import Change
 from weft.planners.weaver import Weaver
 from weft.plans.changes import from_to
@@ -200,7 +200,7 @@ def _names(remove: str | Iterable[str]) -> list[str]:
     if isinstance(remove, str):
         return [remove]
     if not isinstance(remove, Iterable):
-        raise BadRequest(f"{remove!r:.60} is no name", field="remove", remedy="Give names of queries")
+        raise BadRequest(f"{shown(remove)} is no name", field="remove", remedy="Give names of queries")
     return list(dict.fromkeys(remove))
 
 
