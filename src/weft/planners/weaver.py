@@ -31,6 +31,7 @@ from weft.planners.curve import Curve
 from weft.planners.loom import Entry, Groups, Kin, Loom, entries, grouped_from_scratch
 from weft.planners.optimize import PLANNERS, Request
 from weft.planners.prices import Price
+from weft.plans.picture import counted
 from weft.plans.plan import Plan
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
@@ -144,7 +145,7 @@ class Weaver:
         return Snapshot(asked, trees, self._curve, self.tolerance, self.comparisons, self.reconstructions)
 
     def __repr__(self) -> str:
-        return f"Weaver({len(self)} queries, {self._trees} trees, cost {float(self.cost):g})"
+        return f"Weaver({counted(len(self), 'query')}, {counted(self._trees, 'tree')}, cost {float(self.cost):g})"
 
     def __len__(self) -> int:
         return len(self._entries)
