@@ -184,7 +184,7 @@ class Weaver:
 
     def alter(self, query: Query) -> Change:
         """Another definition for a query that is there."""
-        found, gone = self._checked(query), self._known(query.id)
+        found, gone = self._checked(query), self._known(query.id, "Add it first")
 
         def change() -> Sequence[Candidate]:
             self._leave(gone)
@@ -194,7 +194,7 @@ class Weaver:
 
     def remove(self, id_: str) -> Change:
         """Take a query out."""
-        gone = self._known(id_)
+        gone = self._known(id_, f"There are {', '.join(list(self._entries)[:5])}" if self._entries else "Add one first")
         return self._change(id_, "removed", lambda: self._leave(gone))
 
     def plan(self) -> Plan:
@@ -251,13 +251,12 @@ class Weaver:
             )
         return entries(Workload([query]), self._asked, next(iter(times), self._time))[0]
 
-    def _known(self, id_: str) -> Entry:
+    def _known(self, id_: str, otherwise: str) -> Entry:
         if not isinstance(id_, str):
             raise BadRequest(f"{shown(id_)} is no name", field="id", remedy="Give the name of a query")
         if id_ not in self._entries:
             near = nearest(id_, self._entries)
-            known = ", ".join(list(self._entries)[:5])
-            remedy = f"Did you mean '{near}'" if near else f"There are {known}" if known else "Add it first"
+            remedy = f"Did you mean '{near}'" if near else otherwise
             raise BadRequest("there is no query of this name", query=str(id_), field="id", remedy=remedy)
         return self._entries[id_]
 
