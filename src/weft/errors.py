@@ -34,6 +34,16 @@ class RunFailed(WeftError):  # noqa: N818
     """The request was sound; the data or the run was not."""
 
 
+def shown(value: object) -> str:
+    """What was given instead, short enough for a message.
+
+    >>> shown("SELECT 1"), shown([1] * 100)
+    ("'SELECT 1'", '[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,...')
+    """
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def nearest(name: object, known: Iterable[str]) -> str | None:
     """The known name that was probably meant: one that begins so, or else one that looks like it.
 

@@ -117,7 +117,7 @@ def test_a_bad_file_is_told_in_one_line(weft: Weft, tmp_path: Path, case: str) -
         (("--technique", "magic"), "there is no technique 'magic'"),
         (("--slicing", "salami"), "there is no slicing 'salami'"),
         (("--types", "price"), "no name=value"),
-        (("--html", "/nowhere/plan.html"), "cannot be written"),
+        (("--html", "/nowhere/plan.html"), "'/nowhere/plan.html' cannot be written (No such file or directory). Check"),
         (("--rate", -5), "must be positive, got -5"),
         (("--keys", 0), "must be positive"),
         (("--keys", "symbol"), "'symbol' does not end in a number of keys"),

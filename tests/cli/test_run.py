@@ -45,7 +45,7 @@ def test_long_answers_are_checked_read_back_and_replaced(
     assert "exists" in again.stderr
     replaced = weft("run", queries, "--from", events, "--to", to, "--mode", "overwrite", "--rate", 1, "--keys", 9)
     assert replaced.exit_code == 0
-    assert "1 rows/s, 9 keys" in replaced.stdout
+    assert "1 row/s, 9 keys" in replaced.stdout
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert spark.range(1).count() == 1, "the session was not ours to stop"
 

@@ -79,15 +79,51 @@ def test_a_technique_that_cannot_serve_names_the_query() -> None:
     error = refused(workload=workload, technique="r_int", stats=weft.Stats(types={"n": "bigint"}))
     assert (error.query, error.field) == ("high", "technique")
     assert "max(n) is not invertible" in str(error)
-    assert 'technique="auto"' in str(error.remedy)
+    assert error.remedy == 'Use technique="auto"'
 
 
 def test_a_type_that_is_not_known_counts_as_floating() -> None:
     workload = weft.Workload([weft.Query("sums", "sum(n)", weft.Window("10 s"))])
     error = refused(workload=workload, technique="r_int")
     assert "may be over floating-point numbers" in str(error)
+    assert 'where n cannot be floating-point, Stats(types={"n": "bigint"}), --types n=bigint' in str(error.remedy)
     plan = weft.optimize(workload, weft.Stats(types={"n": "int"}), technique="r_int")
     assert plan.trees[0].technique == "r_int"
+
+
+@pytest.mark.parametrize("measure", ["sum(n)", "sum(n * 2)", "stddev(n)"])
+def test_a_type_is_no_remedy_where_it_does_not_help(measure: str) -> None:
+    workload = weft.Workload([weft.Query("q", measure, weft.Window("10 s"))])
+    for technique in ("slickdeque_noninv", "b_int_qnt", *(["r_int"] if measure != "sum(n)" else [])):
+        assert refused(workload=workload, technique=technique).remedy == 'Use technique="auto"'
+    told = refused(workload=workload, technique="r_int", stats=weft.Stats(types={"n": "double"}))
+    assert told.remedy == 'Use technique="auto"'
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"types": ["n"]}, "stats.types: ['n'] is no mapping. Give a dict, as"),
+        ({"types": "n=bigint"}, "stats.types: 'n=bigint' is no mapping. Give a dict, as"),
+        ({"filters": ["x > 1"] * 50}, '\'x... is no mapping. Give a dict, as {"price > 100": 0.2}'),
+    ],
+)
+def test_stats_that_are_no_mapping(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(weft.BadRequest) as caught:
+        weft.Stats(**given)
+    assert said in str(caught.value)
+
+
+def test_all_keys_that_are_not_told_are_named() -> None:
+    workload = weft.Workload([weft.Query("q", "sum(n)", weft.Window("10 s"), group_by=["a", "b"])])
+    error = refused(workload=workload, stats=weft.Stats(keys={"c": 3}))
+    assert "of a, b. Add 'a', 'b' to keys" in str(error)
+
+
+def test_what_is_no_workload_is_not_told_at_length() -> None:
+    queries = [weft.Query(f"q{number}", "sum(n)", weft.Window("10 s")) for number in range(9)]
+    assert str(refused(workload=queries)).startswith("workload: [Query(id='q0', ")
+    assert len(str(refused(workload=queries))) < 130
 
 
 def test_the_expensive_baseline_is_priced_for_small_workloads_only() -> None:

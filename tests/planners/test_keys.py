@@ -170,7 +170,7 @@ def test_one_number_of_keys_says_nothing_of_what_sets_have_in_common() -> None:
     )
     assert len(weft.optimize(workload, weft.Stats(5_000, 10)).trees) == 3
     assert len(weft.optimize(workload, weft.Stats(5_000, dict.fromkeys(NAMES, 10))).trees) == 1
-    with pytest.raises(weft.BadRequest, match=r"how many values there are of b, c\. Add 'b' to keys"):
+    with pytest.raises(weft.BadRequest, match=r"how many values there are of b, c\. Add 'b', 'c' to keys"):
         weft.optimize(workload, weft.Stats(5_000, {"a": 10}))
 
 
@@ -286,5 +286,5 @@ def test_numbers_of_keys_that_say_nothing_are_refused(known: dict[str, int], say
 
 def test_who_groups_by_nothing_needs_no_numbers() -> None:
     plan = weft.optimize(weft.Workload([weft.Query("q", "max(x)", weft.Window("1 s", "1 s"))]), weft.Stats(1, {}))
-    assert "1 rows/s, no keys" in plan.explain()
+    assert "1 row/s, no keys" in plan.explain()
     assert weft.Plan.from_json(plan.to_json()) == plan

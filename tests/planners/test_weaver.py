@@ -338,7 +338,12 @@ def test_what_is_refused_changes_nothing() -> None:
         "query 'q0': id: there is a query of this name. Alter it": lambda: weaver.add(query("q0", (8, 4))),
         "query 'q': id: there is no query of this name. Did you mean 'q1'": lambda: weaver.remove("q"),
         "query 'xyz': id: there is no query of this name. Add it first": lambda: weaver.alter(query("xyz", (8, 4))),
+        "query 'xyz': id: there is no query of this name. There are q0, q1": lambda: weaver.remove("xyz"),
+        "query 'xyz': id: there is no query of this name. Add one first": lambda: weaver_of().remove("xyz"),
         "is no query. Give a weft.Query": lambda: weaver.add("SELECT 1"),  # type: ignore[arg-type]
+        "id: Query(id='x', measures=(Measure(name='max(x)', expression... is no name": lambda: weaver.remove(
+            query("x", (8, 4))
+        ),  # type: ignore[arg-type]
         "query 'sum': technique: r_int cannot be used": lambda: floats.add(
             weft.Query("sum", "sum(x)", weft.Window("1 s"))
         ),

@@ -79,6 +79,8 @@ def test_trees_are_matched_by_their_queries_and_not_by_their_place() -> None:
 def test_other_stats_or_prices_are_not_comparable() -> None:
     found = DIFFS["diff_of_streams"]
     assert found.incomparable == "other rate (1.2 -> 100), other keys (1 -> 7)"
+    told = weft.optimize(found.new.workload, weft.Stats(100, {"k": 7}))
+    assert weft.diff(found.new, told).incomparable == "other keys"
     assert "%" not in next(line for line in str(found).splitlines() if line.startswith("cost"))
 
 

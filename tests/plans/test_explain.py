@@ -75,3 +75,31 @@ def test_a_hostile_name_is_text_in_a_notebook() -> None:
     assert "<script>" not in html
     assert "<b>`" not in html
     assert "&lt;script&gt;" in html
+
+
+def test_a_notebook_shows_the_picture_however_many_trees_there_are() -> None:
+    queries = [weft.Query(f"q{key}", "max(x)", weft.Window("1 min"), group_by=f"k{key}") for key in range(20)]
+    plan = weft.optimize(weft.Workload(queries))
+    assert len(plan.trees) == 20
+    assert plan._repr_html_().startswith("<div><details open>")
+
+
+def test_a_phantom_is_called_one() -> None:
+    asked = {"ab": ["a", "b"], "c": ["c"], "b": ["b"]}
+    queries = [weft.Query(name, "sum(x)", weft.Window("1 min"), group_by=keys) for name, keys in asked.items()]
+    told = weft.optimize(weft.Workload(queries), weft.Stats(5_000, {"a": 1_000, "b": 12, "c": 2})).explain()
+    assert (
+        "by b, c: 2.5 x 24,000 partials by a, b, c rolled up = 60,000, a phantom that others are rolled up from" in told
+    )
+    assert told.count("phantom") == 1
+
+
+def test_one_of_a_kind_is_no_plural() -> None:
+    plan = weft.optimize(weft.Workload([weft.Query("q", "max(x)", weft.Window("1 min"))]))
+    assert "stream      1 row/s, 1 key\n" in plan.explain()
+    assert repr(plan).startswith("Plan(weave_share: 1 query, 1 tree, ")
+    weaver = weft.Weaver.of(plan)
+    assert repr(weaver).startswith("Weaver(1 query, 1 tree, ")
+    assert str(weaver.add(weft.Query("r", "min(x)", weft.Window("1 min")))).endswith("; 1 tree")
+    assert str(weaver.remove("r")).endswith("; 1 tree")
+    assert str(weaver.remove("q")).endswith("; 1 -> 0 trees")

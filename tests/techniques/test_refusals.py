@@ -158,3 +158,10 @@ def test_the_registry() -> None:
     assert len(BY_NAME) == len(TECHNIQUES)
     assert set(AUTO) < set(TECHNIQUES)
     assert all(t.title and t.first_appeared and t.omega.formula and t.time and t.space for t in TECHNIQUES)
+
+
+def test_a_formula_is_said_as_it_is_counted() -> None:
+    for omega in (technique.omega for technique in TECHNIQUES):
+        for reading in ("refined", "quick"):
+            assert (omega.said(reading) != omega.formula) == (omega.read(reading) is not omega.paper)
+        assert omega.said("operations") == omega.formula

@@ -83,7 +83,9 @@ def _write(path: Path, shown: Any, title: str) -> None:
     try:
         path.write_text(page(shown, title), encoding="utf-8")
     except OSError as error:
-        raise BadRequest(f"'{path}' cannot be written ({error})", field="--html", remedy="Check the path") from None
+        raise BadRequest(
+            f"'{path}' cannot be written ({error.strerror})", field="--html", remedy="Check the path"
+        ) from None
     console.note(f"Wrote {path}.")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from weft.plans.changes import from_to
+from weft.plans.picture import counted
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,10 @@ class Change:
         where = {"removed": f"it left {others}"}.get(
             self.what, f"in a tree with {others}" if self.partners else "alone"
         )
+        trees = counted(self.trees, "tree")
+        if self.trees != self.trees_before:
+            trees = f"{self.trees_before:,} -> {trees}"
         return (
             f"{self.what} {self.query}, {where}; {from_to(self.cost_before, self.cost, 'operations/s')}; "
-            f"{from_to(self.edges_before, self.edges, 'edges/s')}; {self.trees_before:,} -> {self.trees:,} trees"
+            f"{from_to(self.edges_before, self.edges, 'edges/s')}; {trees}"
         )

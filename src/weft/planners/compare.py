@@ -20,7 +20,7 @@ from html import escape
 
 from weft.errors import BadRequest
 from weft.planners.optimize import PLANNERS, Request, one_of
-from weft.plans.explain import certificate, keys, number
+from weft.plans.explain import certificate, number, stream
 from weft.plans.picture import counted
 from weft.plans.plain import plain
 from weft.plans.plan import Plan
@@ -98,7 +98,7 @@ class Comparison(Mapping[str, Plan]):
     def _head(self) -> str:
         stats = self.stats
         return (
-            f"{counted(len(self.workload), 'query')}, {number(stats.rate)} rows/s, {keys(stats)}, "
+            f"{counted(len(self.workload), 'query')}, {stream(stats)}, "
             f"price {self.best.price}, slices by {self.best.slicing}, technique {self.best.technique}"
         )
 

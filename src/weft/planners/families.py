@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from weft.algebra.partials import partials
+from weft.algebra.partials import Partial, known_as, partials
 from weft.errors import BadRequest
 from weft.planners.candidates import Candidate, candidates, partials_of_prototypes, together
 from weft.planners.forest import Forest
@@ -34,7 +34,9 @@ from weft.planners.weave_share import weave
 from weft.plans.kin import kin
 from weft.plans.plan import Tree
 from weft.plans.stats import Keys, Stats
+from weft.queries import expressions as ex
 from weft.queries.workload import Workload
+from weft.techniques import why_not
 from weft.techniques.technique import Technique
 
 _WEIGHED = 32
@@ -238,5 +240,16 @@ def _refuse(workload: Workload, candidate: Candidate, price: Price) -> None:
                     f"{technique.name} cannot be used: {reason}",
                     query=workload.id(position),
                     field="technique",
-                    remedy='Use technique="auto", or Stats(types={column: type}) where the type is an exact one',
+                    remedy=f'Use technique="auto"{_types_that_help(technique, needed, price.stats)}',
                 )
+
+
+def _types_that_help(technique: Technique, needed: frozenset[Partial], stats: Stats) -> str:
+    """What to say of columns with which the technique could be used, if only they were known to be exact."""
+    columns = [one.argument for one in needed if isinstance(one.argument, ex.Column)]
+    untold = {name: "bigint" for name in sorted(map(known_as, columns)) if name not in stats.types}
+    if not untold or why_not(technique, needed, {**untold, **stats.types}) is not None:
+        return ""
+    told = ", ".join(f'"{name}": "{type_}"' for name, type_ in untold.items())
+    given = ",".join(f"{name}={type_}" for name, type_ in untold.items())
+    return f"; or, where {' and '.join(untold)} cannot be floating-point, Stats(types={{{told}}}), --types {given}"

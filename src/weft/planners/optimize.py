@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from weft.errors import BadRequest, nearest
+from weft.errors import BadRequest, nearest, shown
 from weft.planners import (
     contiguous,
     exhaustive,
@@ -88,9 +88,13 @@ class Request:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
                 raise BadRequest(f"{self.planner} has no option '{name}'", field="planner", remedy=f"Drop it: {takes}")
         if not isinstance(self.workload, Workload):
-            raise BadRequest(f"{self.workload!r} is no workload", field="workload", remedy="Give weft.Workload([...])")
+            raise BadRequest(
+                f"{shown(self.workload)} is no workload", field="workload", remedy="Give weft.Workload([...])"
+            )
         if not isinstance(self.stats, Stats):
-            raise BadRequest(f"{self.stats!r} is no stats", field="stats", remedy="Give weft.Stats(rate=..., keys=...)")
+            raise BadRequest(
+                f"{shown(self.stats)} is no stats", field="stats", remedy="Give weft.Stats(rate=..., keys=...)"
+            )
         if not len(self.workload):
             raise BadRequest("the workload is empty", field="workload", remedy="Give at least one query")
 

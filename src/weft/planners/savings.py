@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.planners.families import Family, families
 from weft.planners.prices import PRICES, choose_techniques
 from weft.plans.diff import tree_of
@@ -161,7 +161,9 @@ class Savings:
 def savings(plan: Plan) -> Savings:
     """What every query and every owner saves by a plan, against running alone."""
     if not isinstance(plan, Plan):
-        raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Give what weft.optimize or Plan.from_json made")
+        raise BadRequest(
+            f"{shown(plan)} is no plan", field="plan", remedy="Give what weft.optimize or Plan.from_json made"
+        )
     given = families(plan.workload, plan.stats, plan.slicing, PRICES[plan.price], choose_techniques(plan.technique))
     alone = [Fraction(0)] * len(plan.workload)
     for family in given:

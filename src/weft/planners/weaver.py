@@ -24,13 +24,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from weft.errors import BadRequest, nearest
+from weft.errors import BadRequest, nearest, shown
 from weft.planners.candidates import Candidate
 from weft.planners.change import Change
 from weft.planners.curve import Curve
 from weft.planners.loom import Entry, Groups, Kin, Loom, entries, grouped_from_scratch
 from weft.planners.optimize import PLANNERS, Request
 from weft.planners.prices import Price
+from weft.plans.picture import counted
 from weft.plans.plan import Plan
 from weft.plans.stats import Stats
 from weft.queries import expressions as ex
@@ -100,7 +101,7 @@ class Weaver:
     def of(cls, plan: Plan, tolerance: Fraction | float = TOLERANCE, background: bool = True) -> Weaver:
         """A weaver that goes on from a plan, whichever planner made it: its trees stay, and are never split."""
         if not isinstance(plan, Plan):
-            raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Give what weft.optimize made")
+            raise BadRequest(f"{shown(plan)} is no plan", field="plan", remedy="Give what weft.optimize made")
         ids = plan.workload.ids
         planner = next(name for name in _INCREMENTAL if PLANNERS[name].feed == plan.feed)
         trees = tuple(tuple(ids[i] for i in tree.queries.tolist()) for tree in plan.trees)
@@ -113,7 +114,9 @@ class Weaver:
     def restore(cls, snapshot: Snapshot, background: bool = True) -> Weaver:
         """A weaver that goes on from a snapshot."""
         if not isinstance(snapshot, Snapshot):
-            raise BadRequest(f"{snapshot!r} is no snapshot", field="snapshot", remedy="Give what snapshot() returned")
+            raise BadRequest(
+                f"{shown(snapshot)} is no snapshot", field="snapshot", remedy="Give what snapshot() returned"
+            )
         asked = snapshot.request
         how = (asked.technique, asked.slicing, asked.price)
         weaver = cls(asked.stats, *how, snapshot.tolerance, background, asked.planner)
@@ -142,7 +145,7 @@ class Weaver:
         return Snapshot(asked, trees, self._curve, self.tolerance, self.comparisons, self.reconstructions)
 
     def __repr__(self) -> str:
-        return f"Weaver({len(self)} queries, {self._trees} trees, cost {float(self.cost):g})"
+        return f"Weaver({counted(len(self), 'query')}, {counted(self._trees, 'tree')}, cost {float(self.cost):g})"
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -181,7 +184,7 @@ class Weaver:
 
     def alter(self, query: Query) -> Change:
         """Another definition for a query that is there."""
-        found, gone = self._checked(query), self._known(query.id)
+        found, gone = self._checked(query), self._known(query.id, "Add it first")
 
         def change() -> Sequence[Candidate]:
             self._leave(gone)
@@ -191,7 +194,7 @@ class Weaver:
 
     def remove(self, id_: str) -> Change:
         """Take a query out."""
-        gone = self._known(id_)
+        gone = self._known(id_, f"There are {', '.join(list(self._entries)[:5])}" if self._entries else "Add one first")
         return self._change(id_, "removed", lambda: self._leave(gone))
 
     def plan(self) -> Plan:
@@ -227,7 +230,7 @@ class Weaver:
     def _checked(self, query: Query) -> Entry:
         """A query that may be woven in: of the same stream, and with a time that all queries can have."""
         if not isinstance(query, Query):
-            raise BadRequest(f"{query!r:.60} is no query", field="query", remedy="Give a weft.Query")
+            raise BadRequest(f"{shown(query)} is no query", field="query", remedy="Give a weft.Query")
         others = [one.query for one in self._entries.values() if one.query.id != query.id]
         if query.source is not None:
             source = next((other.source for other in others if other.source is not None), query.source)
@@ -248,10 +251,12 @@ class Weaver:
             )
         return entries(Workload([query]), self._asked, next(iter(times), self._time))[0]
 
-    def _known(self, id_: str) -> Entry:
+    def _known(self, id_: str, otherwise: str) -> Entry:
+        if not isinstance(id_, str):
+            raise BadRequest(f"{shown(id_)} is no name", field="id", remedy="Give the name of a query")
         if id_ not in self._entries:
             near = nearest(id_, self._entries)
-            remedy = f"Did you mean '{near}'" if near else "Add it first"
+            remedy = f"Did you mean '{near}'" if near else otherwise
             raise BadRequest("there is no query of this name", query=str(id_), field="id", remedy=remedy)
         return self._entries[id_]
 

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.planners.change import Change
 from weft.planners.weaver import Weaver
 from weft.plans.changes import from_to
 from weft.plans.diff import tree_of
-from weft.plans.explain import keys, number
+from weft.plans.explain import number, stream
 from weft.plans.facts import Fact, as_html, as_text
 from weft.plans.picture import counted
 from weft.plans.plan import Plan
@@ -122,8 +122,6 @@ class WhatIf:
     @property
     def assumed(self) -> str:
         """What the answer stands on."""
-        stats = self.old.stats
-        stream = f"{number(stats.rate)} rows/s and {keys(stats)}"
         merged = sum(effect.merged for effect in self.effects)
         kept = f"queries stay in the trees that {self.old.planner} put them in, and those that come are woven in"
         if merged:
@@ -133,7 +131,7 @@ class WhatIf:
                 f"change touches are merged where that pays: {went}, and what that saves is the merging's, not the "
                 "queries'"
             )
-        return f"{stream} as before; {kept}. Planned from scratch it may cost less"
+        return f"{stream(self.old.stats)} as before; {kept}. Planned from scratch it may cost less"
 
     def __str__(self) -> str:
         facts = list(self._facts())
@@ -200,7 +198,7 @@ def _names(remove: str | Iterable[str]) -> list[str]:
     if isinstance(remove, str):
         return [remove]
     if not isinstance(remove, Iterable):
-        raise BadRequest(f"{remove!r:.60} is no name", field="remove", remedy="Give names of queries")
+        raise BadRequest(f"{shown(remove)} is no name", field="remove", remedy="Give names of queries")
     return list(dict.fromkeys(remove))
 
 

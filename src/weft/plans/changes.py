@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from weft.plans.diff import Difference, Pair, tree_of
-from weft.plans.explain import keys, number
+from weft.plans.explain import number, stream
 from weft.plans.facts import NOTHING, Fact, as_html, as_text, listed
 from weft.plans.picture import counted
 from weft.plans.plan import Tree
@@ -58,7 +58,7 @@ def _head(difference: Difference) -> Iterator[Fact]:
     ]
     count = _arrow(f"{len(old.workload):,}", f"{len(new.workload):,}")
     yield "queries", f"{count}: {', '.join(changes) or 'the same in both'}"
-    yield "stream", _arrow(*(f"{number(p.stats.rate)} rows/s, {keys(p.stats)}" for p in (old, new)))
+    yield "stream", _arrow(stream(old.stats), stream(new.stats))
     yield "price", _arrow(old.price, new.price)
     yield "slicing", _arrow(*(f"{plan.slicing}, trees read {plan.feed}" for plan in (old, new)))
     yield "cost", _costs(difference, old.cost, new.cost)

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.plans import explain
 from weft.plans.plan import Plan
 from weft.plans.stats import Stats
@@ -101,7 +101,7 @@ def diff(old: Plan, new: Plan) -> Difference:
     for name, plan in (("old", old), ("new", new)):
         if not isinstance(plan, Plan):
             raise BadRequest(
-                f"{plan!r} is no plan", field=name, remedy="Give what weft.optimize or Plan.from_json made"
+                f"{shown(plan)} is no plan", field=name, remedy="Give what weft.optimize or Plan.from_json made"
             )
     ids, ids_now = old.workload.ids, new.workload.ids
     known, places = set(ids), {id_: place for place, id_ in enumerate(ids_now)}
@@ -170,7 +170,7 @@ def _moves(old: Plan, here: Places, after: Places, kept: list[Pair]) -> Iterator
 
 
 def _other(name: str, old: object, new: object) -> str:
-    if isinstance(old, Mapping):
+    if isinstance(old, Mapping) or isinstance(new, Mapping):
         return f"other {name}"
-    shown = [explain.number(value) if isinstance(value, int | Fraction) else str(value) for value in (old, new)]
-    return f"other {name} ({' -> '.join(shown)})"
+    said = [explain.number(value) if isinstance(value, int | Fraction) else str(value) for value in (old, new)]
+    return f"other {name} ({' -> '.join(said)})"

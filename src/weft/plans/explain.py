@@ -55,6 +55,15 @@ def keys(stats: Stats) -> str:
     return f"keys {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}"
 
 
+def stream(stats: Stats) -> str:
+    """What is known of the stream in words.
+
+    >>> stream(Stats(1)), stream(Stats(5_000, 1_000))
+    ('1 row/s, 1 key', '5,000 rows/s, 1,000 keys')
+    """
+    return f"{number(stats.rate)} {'row' if stats.rate == 1 else 'rows'}/s, {keys(stats)}"
+
+
 def _head(plan: Plan) -> list[str]:
     workload, stats = plan.workload, plan.stats
     trees = f"{len(plan.trees)} {'tree' if len(plan.trees) == 1 else 'trees'}"
@@ -65,7 +74,7 @@ def _head(plan: Plan) -> list[str]:
             f"{plan.planner}: {len(workload):,} {'query' if len(workload) == 1 else 'queries'}"
             f"{f' on {source}' if source else ''}, {trees}, {number(plan.cost)} operations/s",
         ),
-        _line("stream", f"{number(stats.rate)} rows/s, {keys(stats)}"),
+        _line("stream", stream(stats)),
         _line("price", f"{plan.price}: {_price(plan)}"),
         _line("slicing", f"{plan.slicing}, {_passes(plan)}"),
     ]
@@ -152,7 +161,7 @@ def _tree(plan: Plan, tree: Tree, position: int) -> Iterable[str]:
         operations = ", for each group as above"
     else:
         operations = f"{', summed over filters' if tree.filters else ''} = {number(tree.operations)}"
-    yield _line("  final", f"{technique.name}: {technique.omega.formula}{operations}")
+    yield _line("  final", f"{technique.name}: {technique.omega.said(plan.price)}{operations}")
     yield _line("", f"[{technique.first_appeared}]")
     yield from _filters(plan, tree)
     for name, reason in tree.lost:
@@ -174,6 +183,8 @@ def _sets(tree: Tree) -> Iterable[str]:
         if not sum_:
             sum_.append(f"{number(each.groups)} groups with rows at an edge, that others are rolled up from")
         total = f" = {number(each.per_edge)}" if each.per_edge else ""
+        if each.source is not None and not each.operations:
+            total += ", a phantom that others are rolled up from"
         yield _line("" if place else "  groups", f"{by}: {' + '.join(sum_)}{total}")
 
 

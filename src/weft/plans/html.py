@@ -1,4 +1,5 @@
-"""HTML: a plan in a notebook. Its picture, a row per tree with its queries folded away, the full explanation below.
+"""HTML: a plan in a notebook. Its picture, which draws so many trees and no more, so that it is not folded away; a row
+per tree with its queries folded away; the full explanation below.
 
 The picture takes the ink and the paper of the page, so that it is at home in a light notebook and in a dark one.
 """
@@ -15,8 +16,6 @@ from weft.queries import expressions as ex
 
 _STYLE = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
 _COLUMNS = ("tree", "queries", "group by", "slices", "technique", "operations/s")
-_OPEN = 4
-"""Trees up to which the picture is shown unfolded."""
 _TREES, _QUERIES, _LINES = 100, 100, 1_000
 """What is listed before the rest is counted: a page of megabytes helps nobody."""
 
@@ -28,7 +27,7 @@ def render(plan: Plan) -> str:
         trees += f"<tr><td colspan='{len(_COLUMNS)}' style='{_STYLE}'>and {len(plan.trees) - _TREES:,} more</td></tr>"
     names = "".join(f"<th style='{_STYLE}'>{name}</th>" for name in _COLUMNS)
     return (
-        f"<div><details{' open' if len(plan.trees) <= _OPEN else ''}>"
+        "<div><details open>"
         f"<summary><b>{_text(summary(plan))}</b>, {explain.number(plan.cost)} operations/s</summary>"
         f"{picture(plan, 'currentColor', 'none')}</details>"
         f"<table><thead><tr>{names}</tr></thead><tbody>{trees}</tbody></table>"

@@ -90,7 +90,7 @@ def _pieces(plan: Plan, drawn: list[Lane]) -> Iterator[Piece]:
 
 
 def _head(plan: Plan, drawn: list[Lane]) -> Piece:
-    stream = f"{explain.number(plan.stats.rate)} rows/s, {explain.keys(plan.stats)}, slices by {plan.slicing}"
+    stream = f"{explain.stream(plan.stats)}, slices by {plan.slicing}"
     if plan.feed == "slices":
         stream += f", shared slices for all trees at {explain.number(plan.feeding_cost)} operations/s"
     body = [

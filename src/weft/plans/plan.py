@@ -179,7 +179,10 @@ class Plan:
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"Plan({self.planner}: {len(self.workload)} queries, {len(self.trees)} trees, cost {float(self.cost):g})"
+        from weft.plans.picture import counted
+
+        queries, trees = counted(len(self.workload), "query"), counted(len(self.trees), "tree")
+        return f"Plan({self.planner}: {queries}, {trees}, cost {float(self.cost):g})"
 
     def _repr_html_(self) -> str:
         from weft.plans.html import render

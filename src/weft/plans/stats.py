@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.queries import expressions
 
 Keys = frozenset[expressions.Expression]
@@ -24,6 +24,7 @@ _TYPE = re.compile(
     r"|timestamp(_ntz|_ltz)?|time|(decimal|dec|numeric)(\(\s*\d+\s*(,\s*\d+\s*)?\))?|(char|varchar|time)\(\s*\d+\s*\)"
     r"|string collate \w+|interval .*|(array|map|struct)\s*<.*>)$"
 )
+_EXAMPLES = {"types": '{"price": "double"}', "filters": '{"price > 100": 0.2}'}
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Stats:
         counted, sets = _counted(keys)
         object.__setattr__(self, "keys", counted)
         object.__setattr__(self, "_sets", sets)
+        for name, given in (("types", types), ("filters", filters)):
+            if given is not None and not isinstance(given, Mapping):
+                raise BadRequest(
+                    f"{shown(given)} is no mapping", field=f"stats.{name}", remedy=f"Give a dict, as {_EXAMPLES[name]}"
+                )
         for column, type_ in (types or {}).items():
             if not isinstance(type_, str) or not _TYPE.match(type_.strip().lower()):
                 raise BadRequest(
@@ -153,7 +159,7 @@ def _least_product(stats: Stats, keys: Keys) -> int:
         raise BadRequest(
             f"it is not said how many values there are of {', '.join(unknown)}",
             field="stats.keys",
-            remedy=f"Add '{unknown[0]}' to keys, or give one number for every GROUP BY",
+            remedy=f"Add {', '.join(map(repr, unknown))} to keys, or give one number for every GROUP BY",
         )
     least: dict[Keys, int] = {frozenset(): 1}
     for key in keys:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from weft.errors import BadRequest, nearest
+from weft.errors import BadRequest, nearest, shown
 from weft.queries import durations
 from weft.queries import expressions as ex
 from weft.queries.query import Measure, Query, moved
@@ -41,14 +41,14 @@ class Workload(Sequence[Query]):
     def __init__(self, queries: Iterable[Query]):
         if isinstance(queries, str) or not isinstance(queries, Iterable):
             raise BadRequest(
-                f"{queries!r:.60} is no list of queries",
+                f"{shown(queries)} is no list of queries",
                 field="workload",
                 remedy="Give weft.Query objects, or text to Workload.from_sql",
             )
         queries = list(queries)
         for query in queries:
             if not isinstance(query, Query):
-                raise BadRequest(f"{query!r} is no query", field="workload", remedy="Give weft.Query objects")
+                raise BadRequest(f"{shown(query)} is no query", field="workload", remedy="Give weft.Query objects")
         known: dict[tuple[Query, tuple[str, ...]], int] = {}
         prototype = [known.setdefault((moved(query, "", _ANY_WINDOW), query.assumed), len(known)) for query in queries]
         windows = [query.window for query in queries]

@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from weft.errors import BadRequest
+from weft.errors import BadRequest, shown
 from weft.plans.plan import Plan
 from weft.queries import durations
 from weft.queries import expressions as ex
@@ -71,7 +71,7 @@ def apply(
         plan = plan.plan()
     live = registry is not None and isinstance(df, DataFrame) and df.isStreaming
     if not isinstance(plan, Plan):
-        raise BadRequest(f"{plan!r} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
+        raise BadRequest(f"{shown(plan)} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
     if not isinstance(df, DataFrame):
         raise BadRequest(f"{type(df).__name__} is no DataFrame", field="df", remedy="Pass a Spark DataFrame")
     delay, ahead = _lateness(df, watermark), _micros(future, "future")

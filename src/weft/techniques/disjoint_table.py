@@ -127,7 +127,9 @@ TECHNIQUE = Technique(
     time="log2(n) + 2 per slice, 1 per answer",
     space="n (log2(n) + 2)",
     needs=frozenset(),
-    omega=Omega("log2(slices in the longest window) + 2 + answers per edge", _operations, floor=lambda load: load.due),
+    omega=Omega(
+        "ceil(log2(slices in the longest window)) + 2 + answers per edge", _operations, floor=lambda load: load.due
+    ),
     init=init,
     slide=slide,
     historical=True,

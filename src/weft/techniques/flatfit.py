@@ -78,6 +78,7 @@ TECHNIQUE = Technique(
         "3 x queries",
         lambda load: 3 * load.queries,
         refined=lambda load: 3 * load.due,
+        refined_formula="3 x answers per edge",
         floor=lambda load: 3 * load.due,
         adds_up=True,
     ),

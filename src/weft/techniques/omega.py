@@ -48,6 +48,14 @@ class Omega:
     """Whether it is a sum over queries, so that queries with equal edges never lose by sharing a tree."""
     least: Callable[[Load], Any] | None = None
     """Where they may: what a tree costs at least with so many edges or more, and these queries or more."""
+    refined_formula: str | None = None
+    """In words, where `refined` differs; so for `quick`."""
+    quick_formula: str | None = None
+
+    def said(self, reading: str) -> str:
+        """The formula under a reading in words."""
+        other = {"refined": self.refined_formula, "quick": self.quick_formula}.get(reading)
+        return other or self.formula
 
     def read(self, reading: str) -> Callable[[Load], Any]:
         """The formula under a reading."""

@@ -85,6 +85,7 @@ TECHNIQUE = Technique(
         slickdeque_noninv,
         refined=slickdeque_noninv_refined,
         floor=lambda load: load.due,
+        refined_formula="2 - 2/P + answers per edge + length of the deque",
     ),
     init=init,
     slide=slide,
