@@ -136,7 +136,11 @@ def _variable(spark: SparkSession, path: str, name: str, batch: int) -> DataFram
 def _state(batch: int, heads: Mapping[int, Head], tallies: Iterable[pa.RecordBatch]) -> State:
     told = {head.told for head in heads.values()}
     if len(told) != 1:
-        raise RunFailed("its shards belong to several streams, or there are none", field="checkpoint")
+        raise RunFailed(
+            "its shards belong to several streams, or there are none",
+            field="checkpoint",
+            remedy="Give the checkpoint folder of one stream that has taken in an event",
+        )
     counts = pa.Table.from_batches(tallies).group_by(["root", "query"], use_threads=False)
     summed = counts.aggregate([("events", "sum"), ("answers", "sum")]).to_pylist()
     late: dict[str, int] = {}
