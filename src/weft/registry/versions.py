@@ -63,7 +63,8 @@ class Line:
     def __str__(self) -> str:
         said = f"{self.at}  {self.before} -> {self.after}  {self.woven}"
         said += f"; because: {self.reason}" if self.reason else ""
-        return said + (f"; waits for a restart: {self.restart}" if self.restart else "")
+        waits = f"; waits for a restart: {self.restart}, and its history will begin then"
+        return said + (waits if self.restart else "")
 
 
 @dataclass(frozen=True)
