@@ -106,11 +106,15 @@ def state(spark: SparkSession, checkpoint: str | Path, batch: int | None = None)
     """What a checkpoint holds, after its last micro-batch or another one that Spark still keeps."""
     path = str(checkpoint)
     try:
+        kept = (
+            spark.read.format("state-metadata").load(path).select("operatorId", "operatorName", "maxBatchId").collect()
+        )
+        # a stream may have other stateful operators before ours, as dropDuplicates is
+        operator = next((row.operatorId for row in kept if row.operatorName.startswith("transformWithState")), 0)
         if batch is None:
-            kept = spark.read.format("state-metadata").load(path).select("maxBatchId").collect()
-            batch = max((int(row[0]) for row in kept), default=0)
-        heads = _variable(spark, path, "head", batch)
-        tallies = _variable(spark, path, "tally", batch)
+            batch = max((int(row.maxBatchId) for row in kept), default=0)
+        heads = _variable(spark, path, operator, "head", batch)
+        tallies = _variable(spark, path, operator, "tally", batch)
         rows = heads.join(tallies, "partition").orderBy("partition").toArrow()
     except PySparkException as error:
         said = str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")
@@ -127,9 +131,10 @@ def state(spark: SparkSession, checkpoint: str | Path, batch: int | None = None)
     )
 
 
-def _variable(spark: SparkSession, path: str, name: str, batch: int) -> DataFrame:
+def _variable(spark: SparkSession, path: str, operator: int, name: str, batch: int) -> DataFrame:
     """A state variable of all shards: partition and value."""
-    reader = spark.read.format("statestore").options(path=path, stateVarName=name, batchId=str(batch))
+    where = {"path": path, "operatorId": str(operator), "stateVarName": name, "batchId": str(batch)}
+    reader = spark.read.format("statestore").options(**where)
     return reader.load().select(F.col("partition_id").alias("partition"), F.col("value.value").alias(name))
 
 
