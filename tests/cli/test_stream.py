@@ -65,6 +65,7 @@ def test_from_a_folder_to_a_folder_and_on_from_there(
         (("--emit", "changed"), "--emit: the stream of this checkpoint was begun with --emit final"),
         (("--planner", "no_share"), "begun with another plan"),
         (("--output", "wide"), "was begun with --output long"),
+        (("--to-format", "json"), "was begun with --to-format parquet"),
     ):
         told = weft(*command, *more)
         assert told.exit_code == 2

@@ -74,6 +74,12 @@ def test_what_a_query_lacks(other: dict[str, object], technique: str, why: str |
     assert said is None if why is None else said is not None and why in said
 
 
+def test_rows_without_a_column_of_a_type_have_no_room_for_it() -> None:
+    grain = replace(GRAIN, columns={"double": 1})
+    told = grain.why_not(query(measures="count(*) AS n"), "two_stacks", {})
+    assert told == "it gives 1 values of bigint, and the stream's rows have room for 0"
+
+
 def test_a_common_filter_is_every_query_s() -> None:
     strand = replace(STRAND, common=parse.expression("price > 7"), places={}, width=0)
     grain = replace(GRAIN, strands=(strand,))
@@ -155,6 +161,7 @@ def test_a_bit_stays_whoever_asks_and_a_damaged_version_changes_nothing(tmp_path
     versions._places.clear()
     assert Folder(tmp_path).places(GRAIN, 1).of == {**bits, "(price > 9)": 3}
     assert Folder(tmp_path).places(GRAIN, 1, 4).of == bits
+    assert [len(places.of) for places in Folder(tmp_path).all_places(GRAIN, 1)] == [1, 2, 3, 3, 4]
 
 
 def test_there_is_room_for_so_many_new_filters(tmp_path: Path) -> None:

@@ -124,6 +124,36 @@ def test_a_broken_version_is_named_and_passed_over(registry: weft.Registry, dama
     assert not registry.broken
 
 
+def test_a_version_in_another_ones_place_is_none(registry: weft.Registry) -> None:
+    registry.add(query("a"))
+    there = registry.path / "versions" / "00000001.json"
+    (there.parent / "00000007.json").write_bytes(there.read_bytes())
+    assert registry.version == 1
+    with pytest.raises(weft.RunFailed, match=r"00000007\.json: it cannot be read \(it is version 1\)"):
+        registry.plan(7)
+    with pytest.raises(weft.BadRequest, match=r"there is no version 5\. Use one of those"):
+        registry.plan(5)
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_and_left_as_it_was(
+    registry: weft.Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.add(query("a"))
+    before = sorted(registry.path.rglob("*"))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for call in ("fsync", "link"):
+        with monkeypatch.context() as broken:
+            broken.setattr(f"weft.registry.versions.os.{call}", full)
+            with pytest.raises(weft.RunFailed, match=r"No space left .* Give a folder"):
+                registry.add(query("b"))
+        assert sorted(registry.path.rglob("*")) == before
+    registry.add(query("b"))
+    assert registry.plan().workload.ids == ("a", "b")
+
+
 def test_versions_read_back(registry: weft.Registry) -> None:
     registry.add([query(f"q{number}", f"{number + 2} min", "1 min") for number in range(20)])
     data = (registry.path / "versions" / "00000001.json").read_bytes()

@@ -114,3 +114,13 @@ def test_state_and_top_show_it(stream: Any, tmp_path: Path) -> None:
 
 def weft_(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_the_state_is_found_behind_other_stateful_operators(spark: Any, tmp_path: Path) -> None:
+    own, folder = session(spark), Folder(tmp_path / "in")
+    for _ in range(2):
+        folder.put(table(0, 50))
+    query = weft.Query("sum", "sum(x) AS s", weft.Window("60 s", "10 s"), group_by="k", time="ts")
+    events = folder.stream(own, own.createDataFrame(table(0, 1)).schema).withWatermark("ts", "1 hour")
+    run(weft.apply(events.dropDuplicates(["x"]), weft.optimize(weft.Workload([query]))), tmp_path)
+    assert weft.state(own, tmp_path / "checkpoint").queries["sum"].events == 50

@@ -21,7 +21,10 @@ from weft.errors import BadRequest, RunFailed
 
 STREAM = "_weft_stream.json"
 FORMAT = 1
-_SAME = {"to": "--to", "output": "--output", "emit": "--emit", "empty": "--empty", "time": "--time", "idle": "--idle"}
+_SAME = {
+    "to": "--to", "to_format": "--to-format", "output": "--output", "emit": "--emit", "empty": "--empty",
+    "time": "--time", "idle": "--idle",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Begun:
     """Of the events, as JSON; None where the source has its own."""
     shards: int
     to: str
+    to_format: str
     output: str
     emit: str
     empty: bool

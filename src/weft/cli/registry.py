@@ -78,7 +78,7 @@ def opened(path: Path) -> weft.Registry:
     """The registry in a folder; what is broken in it is told."""
     registry = weft.Registry(path)
     for file, why in registry.broken.items():
-        console.note(f"{file}: {why}. The version before it counts until it is mended or removed.")
+        console.note(f"{file}: {why}. The version before it counts. Change the queries again, which makes another.")
     return registry
 
 

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 import weft
 from weft.cli import answers, sources
 from weft.cli.events import FORMATS, is_local, local
-from weft.cli.stream import CONSOLE, KAFKA, RATE
+from weft.cli.stream import CONSOLE, KAFKA, RATE, USUAL
 from weft.errors import BadRequest
 from weft.queries.expressions import quoted
 from weft.spark.clock import WHOLE
@@ -70,12 +70,12 @@ def writer(results: DataFrame, to: str, format: str | None, options: Mapping[str
     if to in (KAFKA, CONSOLE):
         return results.writeStream.options(**options).format(to)
     usual = WHOLE if format == "json" else {}
-    return results.writeStream.options(**{**usual, **options}).format(format or "parquet").option("path", to)
+    return results.writeStream.options(**{**usual, **options}).format(format or USUAL).option("path", to)
 
 
 def remember(plan: weft.Plan, to: str, format: str | None, output: str) -> None:
     """Leave the plan beside the answers, for `weft view`."""
-    if to in (KAFKA, CONSOLE) or format not in (None, "parquet") or output != "long" or not is_local(to):
+    if to in (KAFKA, CONSOLE) or format not in (None, USUAL) or output != "long" or not is_local(to):
         return
     folder = Path(local(to))
     folder.mkdir(parents=True, exist_ok=True)

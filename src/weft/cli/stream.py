@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 AVAILABLE = "available-now"
 KAFKA, RATE, CONSOLE = "kafka", "rate", "console"
 """What --from and --to say where they do not name a folder; a folder of such a name is ./kafka."""
+USUAL = "parquet"
+"""What files of answers are, where nothing else is said."""
 _RATE, _KEYS = 5_000, 1_000
 _OUTPUTS, _EMITS = ("long", "wide"), ("final", "changed")
 
@@ -70,6 +72,7 @@ def run(asked: Request, own: Options) -> None:
     checkpoints.sound(checkpoint)
     same: dict[str, Any] = {
         "to": asked.to,
+        "to_format": own.to_format or USUAL,
         "output": asked.output,
         "emit": own.emit or "final",
         "empty": own.empty,

@@ -132,8 +132,8 @@ class Grain:
             kind = self.aggregates[aggregate][1]
             needed[kind] = needed.get(kind, 0) + 1
         for kind, count in needed.items():
-            if count > self.columns.get(kind, 0):
-                return f"it gives {count} values of {kind}, and the stream's rows have room for {self.columns[kind]}"
+            if count > (room := self.columns.get(kind, 0)):
+                return f"it gives {count} values of {kind}, and the stream's rows have room for {room}"
         kept = [partial for aggregate in query.aggregates for partial in partials(aggregate)]
         reason = why_not(BY_NAME[technique], kept, self.types)
         return None if reason is None else f"{technique} cannot be used: {reason}"

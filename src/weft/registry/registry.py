@@ -63,6 +63,10 @@ class Registry:
     ) -> None:
         if not isinstance(path, (str, Path)) or not str(path):
             raise BadRequest(f"{path!r} is no path", field="registry", remedy='Give a folder, as "registry/"')
+        if "://" in str(path):
+            raise BadRequest(
+                f"'{path}' is an address", field="registry", remedy="Give a folder, such as one that is mounted"
+            )
         self.path = Path(path)
         if self.path.exists() and not self.path.is_dir():
             raise BadRequest(f"'{path}' is no folder", field="registry", remedy="Give one, or a path where none is yet")
@@ -195,7 +199,6 @@ class Registry:
             number = max(numbers, default=0) + 1
             plan = weaver.plan() if len(weaver) else None
             lines = self._lines(changes, before, plan, base.number if base else 0, number, reason)
-            self.path.mkdir(parents=True, exist_ok=True)
             if self._folder.write(Version(number, lines, plan, weaver.snapshot().curve)):
                 self._kept = number, weaver
                 return lines

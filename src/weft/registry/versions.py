@@ -14,7 +14,8 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -62,7 +63,8 @@ class Line:
     def __str__(self) -> str:
         said = f"{self.at}  {self.before} -> {self.after}  {self.woven}"
         said += f"; because: {self.reason}" if self.reason else ""
-        return said + (f"; waits for a restart: {self.restart}" if self.restart else "")
+        waits = f"; waits for a restart: {self.restart}, and its history will begin then"
+        return said + (waits if self.restart else "")
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,15 @@ class Version:
         return f"{json.dumps(head)}\n{plan}\n".encode()
 
     @staticmethod
-    def from_bytes(data: bytes) -> Version:
-        """Read what `to_bytes` wrote."""
+    def from_bytes(data: bytes, number: int | None = None) -> Version:
+        """Read what `to_bytes` wrote; with a `number`, which the file's name says, it has to be of that."""
         try:
             first, second, *rest = data.decode().splitlines()
             if rest:
                 raise ValueError("it has more than two lines")
             head = _head(first)
+            if number not in (None, head["version"]):
+                raise ValueError(f"it is version {head['version']}")
             plan = None if second == "null" else decode(second)
             points = tuple((int(queries), Fraction(cost)) for queries, cost in head["curve"])
             least = Fraction(0) if plan is None else plan.stats.rate
@@ -146,9 +150,10 @@ class Folder:
     def read(self, number: int) -> Version:
         """The version of this number."""
         try:
-            return Version.from_bytes(self.file(number).read_bytes())
+            return Version.from_bytes(self.file(number).read_bytes(), number)
         except FileNotFoundError:
-            raise BadRequest(f"there is no version {number}", field="registry") from None
+            remedy = "Use one of those that weft list --history shows"
+            raise BadRequest(f"there is no version {number}", field="registry", remedy=remedy) from None
         except (RunFailed, OSError) as error:
             rule = error.rule if isinstance(error, RunFailed) else str(error)
             remedy = "Remove the file; the version before it counts meanwhile"
@@ -168,9 +173,23 @@ class Folder:
         Versions that have been read are not read again, up to the first damaged one: that may still be mended.
         """
         key = (str(self.path), base, grain.to_json())
-        at = _places.get(key, begun(base))
-        if upto is not None and upto < at.version:
-            at = begun(base)
+        last = _places.get(key, begun(base))
+        if upto is not None and upto < last.version:
+            last = begun(base)
+        for at, sound in self._placed(grain, last, upto):
+            last = at
+            if sound and upto is None:
+                _places[key] = at
+        while len(_places) > _KEPT:
+            _places.pop(next(iter(_places)))
+        return last
+
+    def all_places(self, grain: Grain, base: int) -> list[Places]:
+        """The same as of each version, the newest last."""
+        return [at for at, _ in self._placed(grain, begun(base), None)]
+
+    def _placed(self, grain: Grain, at: Places, upto: int | None) -> Iterator[tuple[Places, bool]]:
+        """As of each version after one; and whether there was no damaged one on the way."""
         sound = True
         for number in self.numbers():
             if at.version < number and (upto is None or number <= upto):
@@ -179,11 +198,8 @@ class Folder:
                         at = at.then(number, _head(file.readline())["filters"], grain.comes_late)
                 except (OSError, ValueError, KeyError, TypeError):
                     sound = False
-                if sound and upto is None:
-                    _places[key] = at
-        while len(_places) > _KEPT:
-            _places.pop(next(iter(_places)))
-        return at
+                else:
+                    yield at, sound
 
     def newest(self) -> tuple[Version | None, dict[str, str]]:
         """The newest sound version, and what is wrong with those that are newer, by file."""
@@ -197,28 +213,35 @@ class Folder:
 
     def write(self, version: Version) -> bool:
         """Write a version; False where somebody else has written one of that number meanwhile."""
-        self.versions.mkdir(parents=True, exist_ok=True)
-        beside = self._beside(version.to_bytes())
-        try:
-            os.link(beside, self.file(version.number))
-        except FileExistsError:
-            return False
-        finally:
-            beside.unlink()
+        with self._beside(version.to_bytes()) as beside:
+            try:
+                os.link(beside, self.file(version.number))
+            except FileExistsError:
+                return False
         return True
 
-    def _beside(self, data: bytes) -> Path:
+    @contextmanager
+    def _beside(self, data: bytes) -> Iterator[Path]:
+        """A file to put in its place, which is gone afterwards, whatever happened."""
         beside = self.path / f".{uuid.uuid4().hex}.json"
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        return beside
+        try:
+            self.versions.mkdir(parents=True, exist_ok=True)
+            with beside.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            yield beside
+        except OSError as error:
+            remedy = "Give a folder with room and rights, on a file system that has hard links"
+            raise RunFailed(f"it cannot be written to ({error})", field=str(self.path), remedy=remedy) from None
+        finally:
+            beside.unlink(missing_ok=True)
 
     def tell(self, grain: Grain, base: int) -> None:
         """Say what the stream makes that is started now, on a version."""
         told = json.dumps({"version": base, "grain": json.loads(grain.to_json())})
-        os.replace(self._beside(told.encode()), self.path / "stream.json")
+        with self._beside(told.encode()) as beside:
+            os.replace(beside, self.path / "stream.json")
 
     def told(self) -> tuple[Grain, int] | None:
         """What the stream makes that was last started, and on which version; None where none was."""

@@ -67,7 +67,8 @@ def apply(
     version = 0 if registry is None else registry.version
     if isinstance(plan, Registry):
         for file, why in plan.broken.items():
-            warnings.warn(f"{file}: {why}. The version before it counts until it is mended or removed.", stacklevel=2)
+            told = f"{file}: {why}. The version before it counts. Change the queries again, which makes another."
+            warnings.warn(told, stacklevel=2)
         plan = plan.plan()
     live = registry is not None and isinstance(df, DataFrame) and df.isStreaming
     if not isinstance(plan, Plan):

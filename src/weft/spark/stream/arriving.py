@@ -19,10 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weft.errors import RunFailed
 from weft.registry.versions import Version, number_of
-from weft.spark.stream.folding import SENT
+from weft.spark.stream.folding import FORM, message
 
 VERSION, BROKEN = -1, -2
 """In the place of a root's number: a version of the query set, or word of one that cannot be read."""
+_MOST = 64
+"""How many versions are held, in case that the newest are damaged."""
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 _log = logging.getLogger("weft")
 
@@ -30,23 +32,23 @@ _log = logging.getLogger("weft")
 def arriving(spark: SparkSession, folder: str, labels: tuple[int, ...]) -> DataFrame:
     """The versions as they come, as rows for the shards."""
     files = spark.readStream.format("binaryFile").schema(_FILES).option("pathGlobFilter", "*.json").load(folder)
-    form = "shard int, root int, ahead bigint, block binary"
-    return files.select("path", "content").mapInArrow(_newest(labels), form)
+    return files.select("path", "content").mapInArrow(_newest(labels), FORM)
 
 
 def _newest(labels: tuple[int, ...]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that finds the newest sound version among files, and tells of newer ones that are not."""
 
     def newest(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        files = {}
+        files: dict[int, tuple[str, bytes]] = {}
         for batch in batches:
             for path, content in zip(batch["path"].to_pylist(), batch["content"].to_pylist(), strict=True):
                 name = PurePosixPath(unquote(urlsplit(path).path)).name
                 if (number := number_of(name)) is not None:
                     files[number] = name, content
-        for _, (name, content) in sorted(files.items(), reverse=True):
+            files = dict(sorted(files.items())[-_MOST:])  # a stream's first micro-batch has all that there ever were
+        for number, (name, content) in sorted(files.items(), reverse=True):
             try:
-                Version.from_bytes(content)
+                Version.from_bytes(content, number)
             except RunFailed as error:
                 _log.warning("version %s of the query set: %s. The last sound one counts.", name, error.rule)
                 yield _to_all(labels, BROKEN, f"{name}: {error.rule}".encode())
@@ -58,7 +60,4 @@ def _newest(labels: tuple[int, ...]) -> Callable[[Iterable[pa.RecordBatch]], Ite
 
 
 def _to_all(labels: tuple[int, ...], what: int, data: bytes) -> pa.RecordBatch:
-    columns = [labels, [what] * len(labels), [0] * len(labels), [data] * len(labels)]
-    return pa.RecordBatch.from_arrays(
-        [pa.array(each, field.type) for each, field in zip(columns, SENT, strict=True)], schema=SENT
-    )
+    return message(labels, what, [0] * len(labels), [data] * len(labels))

@@ -15,6 +15,7 @@ was, and writes the same files again: so nothing is there twice. The folder has 
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,12 +66,12 @@ class Aside:
             self._write("ahead", f"{name}.json", b"\n".join(lines) + b"\n")
 
     def _write(self, kind: str, name: str, data: bytes) -> None:
-        """Write a file whole or not at all, over one of its name."""
+        """Write a file whole or not at all, over one of its name; another attempt of the task may be doing the same."""
         try:
             system, root = _place(self.folder)
             system.create_dir(f"{root}/{kind}", recursive=True)
             local = isinstance(system, pafs.LocalFileSystem)
-            scratch = f"{root}/{kind}/{'.' if local else ''}{name}"
+            scratch = f"{root}/{kind}/.{name}.{uuid.uuid4().hex}" if local else f"{root}/{kind}/{name}"
             with system.open_output_stream(scratch) as file:
                 file.write(data)
             if local:

@@ -29,6 +29,8 @@ ENOUGH = 1 << 19
 """Events folded at once."""
 SENT = pa.schema([("shard", pa.int32()), ("root", pa.int32()), ("ahead", pa.int64()), ("block", pa.binary())])
 """What goes to the shards. `ahead` counts the events set aside as too far in the future."""
+FORM = "shard int, root int, ahead bigint, block binary"
+"""The same, as Spark says it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def folding(
             head: dict[str, Any] = {"told": told} if late is None else {"told": told, "late": late}
             yield from _sent(folds, labels, made, ahead, head, ansi)
         if lines:
-            yield _message(labels[:1], ASIDE, [0], ["\n".join(lines).encode()])
+            yield message(labels[:1], ASIDE, [0], ["\n".join(lines).encode()])
 
     return fold
 
@@ -138,10 +140,11 @@ def _sent(
             for shard in np.unique(of_key).tolist():
                 parts[shard] = block.chosen(of_row == shard).to_bytes(**head)
         said = [ahead if number == shard == 0 else 0 for shard in range(len(labels))]
-        yield _message(labels, number, said, parts)
+        yield message(labels, number, said, parts)
 
 
-def _message(labels: tuple[int, ...], root: int, ahead: list[int], parts: Sequence[bytes | None]) -> pa.RecordBatch:
+def message(labels: tuple[int, ...], root: int, ahead: list[int], parts: Sequence[bytes | None]) -> pa.RecordBatch:
+    """A row for each shard."""
     columns = [labels, [root] * len(labels), ahead, parts]
     return pa.RecordBatch.from_arrays(
         [pa.array(each, field.type) for each, field in zip(columns, SENT, strict=True)], schema=SENT

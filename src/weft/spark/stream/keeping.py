@@ -76,7 +76,9 @@ class Head:
     filters: dict[str, list[int]] = field(default_factory=dict)
     """Filters that came late: their bits, and since when every event was asked."""
     broken: list[str] = field(default_factory=list)
-    """Versions that came and could not be read."""
+    """Versions that came since and could not be read."""
+    patience: int = 0
+    """How late an event might be, in microseconds, at most: a stream may be started again with another watermark."""
 
     def to_bytes(self) -> bytes:
         """As JSON, with the format."""

@@ -87,11 +87,12 @@ class Latecomers:
     def heard(self, events: pa.Table) -> dict[str, int]:
         """What bits mean in the events of a task; nothing where that cannot be found out."""
         mark, folder = events[MARK][0].as_py(), Folder(Path(self.folder))
-        for number in (None, *reversed(folder.numbers())):
-            found = dict(folder.places(self.grain, self.base, number).of)
-            if _fingerprint(found) == mark:
-                return found
-        return {}
+        newest = folder.places(self.grain, self.base)
+        if _fingerprint(newest.of) == mark:
+            return dict(newest.of)
+        # a version came between the row and this task
+        earlier = (dict(at.of) for at in reversed(folder.all_places(self.grain, self.base)))
+        return next((found for found in earlier if _fingerprint(found) == mark), {})
 
     def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:

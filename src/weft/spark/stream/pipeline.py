@@ -20,7 +20,7 @@ from weft.spark.roots import Root
 from weft.spark.stream.arriving import arriving
 from weft.spark.stream.aside import aside
 from weft.spark.stream.closing import Closing, closing, events_source
-from weft.spark.stream.folding import Fold, folding
+from weft.spark.stream.folding import FORM, Fold, folding
 from weft.spark.stream.latecomers import Latecomers, late_shapes
 from weft.spark.stream.live import Fabric, Following, grain_of
 from weft.spark.stream.observing import observed, with_reports
@@ -29,7 +29,6 @@ from weft.spark.stream.reading import read
 from weft.spark.stream.shards import labels
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_SENT = "shard int, root int, ahead bigint, block binary"
 
 
 def weave(
@@ -49,20 +48,21 @@ def weave(
     shards = labels(int(str(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))))
     ansi, emission = jobs[0].ansi, jobs[0].emission
     counted = [events_source(job.sources) for job in jobs]
-    latecomers = None
-    if following is not None and (shapes := late_shapes(roots, following.compared)):
-        path, grain = str(following.registry.path.resolve()), grain_of(roots, following.binding, following.compared)
-        latecomers = Latecomers(path, grain, following.version, shapes, following.compared)
-        df = latecomers.joined(df)
+    latecomers, grain = None, None
+    if following is not None:
+        grain = grain_of(roots, following.binding, following.compared)
+        if shapes := late_shapes(roots, following.compared):
+            path = str(following.registry.path.resolve())
+            latecomers = Latecomers(path, grain, following.version, shapes, following.compared)
+            df = latecomers.joined(df)
     events, folds = read(df, roots, [sources for sources, _ in counted], watermark, future, late is not None, idle)
     layouts, counting = tuple(fold.layout for fold in folds), tuple(column for _, column in counted)
     what: tuple[Closing, ...] | Fabric
-    if following is None:
+    if following is None or grain is None:
         cut = [root.classes for root in roots]
         told = _told(f"{plan.workload.fingerprint()} {cut} {emission} {folds}", len(shards))
         what = tuple(closing(*each) for each in zip(jobs, layouts, counting, strict=True))
     else:
-        grain = grain_of(roots, following.binding, following.compared)
         told = _told(f"{grain.to_json()} {form.json()} {emission} {ansi}", len(shards), FOLLOWS)
         bare = tuple(replace(root, queries={}, trees=()) for root in roots)
         patience = _patience(df) if watermark is None else watermark
@@ -71,7 +71,7 @@ def weave(
             _argument_types(events, folds),
         )  # fmt: skip
         following.registry.begin(grain, following.version)
-    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi, latecomers), _SENT)
+    blocks = events.mapInArrow(folding(folds, tuple(shards), told, ansi, latecomers), FORM)
     if following is not None:
         blocks = blocks.union(arriving(df.sparkSession, following.registry.folder, tuple(shards)))
     reporting = with_reports(form)

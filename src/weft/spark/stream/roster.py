@@ -28,7 +28,7 @@ import pyarrow as pa
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.registry.grain import Grain
-from weft.registry.versions import Version
+from weft.registry.versions import Version, number_of
 from weft.spark.emitting import Answered, Last
 from weft.spark.stream.blocks import damaged, from_bytes
 from weft.spark.stream.keeping import Head
@@ -63,7 +63,8 @@ Past = list[tuple[int, Grain]]
 def opened(fabric: Fabric, head: Head, store: Any, arrived: Arrived, watermark: int) -> Woven:
     """The queries of a shard in this micro-batch, with what came in it."""
     head.broken = [*head.broken, *arrived.broken][-_MOST:]
-    begin = max(watermark, 0) * 1_000 + fabric.patience + 1_000  # no event came before that is of this instant or later
+    head.patience = max(head.patience, fabric.patience)  # of an earlier start it may have been longer
+    begin = max(watermark, 0) * 1_000 + head.patience + 1_000  # no event came before that is of this instant or later
     known = {json.loads(data[: data.index(b"\n")])["version"]: data for data in arrived.versions}
     number = max(known, default=0)
     newer = number > (head.version or 0)
@@ -74,17 +75,21 @@ def opened(fabric: Fabric, head: Head, store: Any, arrived: Arrived, watermark: 
     before: tuple[Mapping[str, Query], Mapping[str, int]]
     if grain is not None and head.told != fabric.told:
         before = _answered(grain, head, store)
-        past = [*past, (begin, grain)][-_MOST:]
+        past = [*past, (begin, grain)]
         _refit(fabric, head, store, grain)
+        past = _fewer(past, head, len(fabric.roots))
     else:
         before = (found := _now(fabric, head, store)).queries, found.numbers
     head.told, head.filters = fabric.told, filters
     if newer:
         head.version, head.digest = number, hashlib.sha256(known[number]).hexdigest()
         _remember(head.digest, known[number])
+        head.broken = [word for word in head.broken if (number_of(word.split(":")[0]) or 0) > number]
         store.updateValue((_VERSION,), (known[number],))
     since, head.since = head.since, {}
     now = _now(fabric, head, store)
+    there = now.queries.keys() | now.waiting.keys()
+    head.late_by_query = {id_: count for id_, count in head.late_by_query.items() if id_ in there}
     past = [(at, made) for at, made in past if not _left_behind(at, head.floors)]
     for id_, query in now.queries.items():
         begins = [since.get(id_, ALWAYS)]
@@ -160,6 +165,15 @@ def _answered(grain: Grain, head: Head, store: Any) -> tuple[dict[str, Query], d
             if grain.why_not(query, tree.technique, head.filters) is None:
                 queries[query.id] = query
     return queries, {}
+
+
+def _fewer(past: Past, head: Head, roots: int) -> Past:
+    """What the stream made at its last starts; of what was made before them, queries to come read nothing."""
+    if len(past) > _MOST:
+        least = past[-_MOST - 1][0]
+        floors = head.floors or [None] * roots
+        head.floors = [least if floor is None else max(floor, least) for floor in floors]
+    return past[-_MOST:]
 
 
 def _left_behind(begin: int, floors: Sequence[int | None]) -> bool:

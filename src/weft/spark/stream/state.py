@@ -106,11 +106,15 @@ def state(spark: SparkSession, checkpoint: str | Path, batch: int | None = None)
     """What a checkpoint holds, after its last micro-batch or another one that Spark still keeps."""
     path = str(checkpoint)
     try:
+        kept = (
+            spark.read.format("state-metadata").load(path).select("operatorId", "operatorName", "maxBatchId").collect()
+        )
+        # a stream may have other stateful operators before ours, as dropDuplicates is
+        operator = next((row.operatorId for row in kept if row.operatorName.startswith("transformWithState")), 0)
         if batch is None:
-            kept = spark.read.format("state-metadata").load(path).select("maxBatchId").collect()
-            batch = max((int(row[0]) for row in kept), default=0)
-        heads = _variable(spark, path, "head", batch)
-        tallies = _variable(spark, path, "tally", batch)
+            batch = max((int(row.maxBatchId) for row in kept), default=0)
+        heads = _variable(spark, path, operator, "head", batch)
+        tallies = _variable(spark, path, operator, "tally", batch)
         rows = heads.join(tallies, "partition").orderBy("partition").toArrow()
     except PySparkException as error:
         said = str(error).strip().splitlines()[0].split(" SQLSTATE")[0].rstrip(".")
@@ -127,16 +131,21 @@ def state(spark: SparkSession, checkpoint: str | Path, batch: int | None = None)
     )
 
 
-def _variable(spark: SparkSession, path: str, name: str, batch: int) -> DataFrame:
+def _variable(spark: SparkSession, path: str, operator: int, name: str, batch: int) -> DataFrame:
     """A state variable of all shards: partition and value."""
-    reader = spark.read.format("statestore").options(path=path, stateVarName=name, batchId=str(batch))
+    where = {"path": path, "operatorId": str(operator), "stateVarName": name, "batchId": str(batch)}
+    reader = spark.read.format("statestore").options(**where)
     return reader.load().select(F.col("partition_id").alias("partition"), F.col("value.value").alias(name))
 
 
 def _state(batch: int, heads: Mapping[int, Head], tallies: Iterable[pa.RecordBatch]) -> State:
     told = {head.told for head in heads.values()}
     if len(told) != 1:
-        raise RunFailed("its shards belong to several streams, or there are none", field="checkpoint")
+        raise RunFailed(
+            "its shards belong to several streams, or there are none",
+            field="checkpoint",
+            remedy="Give the checkpoint folder of one stream that has taken in an event",
+        )
     counts = pa.Table.from_batches(tallies).group_by(["root", "query"], use_threads=False)
     summed = counts.aggregate([("events", "sum"), ("answers", "sum")]).to_pylist()
     late: dict[str, int] = {}

@@ -36,8 +36,9 @@ class Tally:
         if data is None:
             return
         before = read(data)
+        # by name, since a query may be another root's where a registry's stream was started again
         for root, names in enumerate(self._names):
-            mine = before.filter(pc.equal(before["root"], root))
+            mine = before.filter(pc.or_(pc.is_valid(before["query"]), pc.equal(before["root"], root)))
             at = pc.index_in(mine["query"], names)
             known = at.is_valid().to_numpy(zero_copy_only=False)
             for name, counts in (("events", self.events), ("answers", self.answers)):

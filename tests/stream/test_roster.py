@@ -1,0 +1,21 @@
+"""What a shard remembers of a stream's earlier starts is bounded, and what it forgets is not relied upon."""
+
+from __future__ import annotations
+
+from weft.registry.grain import Grain
+from weft.spark.stream.keeping import Head
+from weft.spark.stream.roster import _MOST, Past, _fewer
+
+NOTHING = Grain((), {}, {}, {})
+
+
+def test_of_what_was_made_before_the_last_starts_new_queries_read_nothing() -> None:
+    past: Past = [(100 * number, NOTHING) for number in range(_MOST)]
+    head = Head("told", floors=[None, 150, 900])
+    assert (_fewer(past, head, 3), head.floors) == (past, [None, 150, 900])
+    more: Past = [*past, (5_000, NOTHING), (6_000, NOTHING), (7_000, NOTHING)]
+    assert _fewer(more, head, 3) == more[3:]
+    assert head.floors == [200, 200, 900], "the third and last one that is forgotten"
+    bare = Head("told")
+    _fewer(more, bare, 2)
+    assert bare.floors == [200, 200]
