@@ -16,7 +16,7 @@ from tests.planners.plain import SECOND, TYPES, edge_rate, fewer, plain_sizes
 from tests.planners.test_best import FILTERS, is_least
 from tests.planners.test_bounds import nothing_costs_less
 from weft.planners import weave_share
-from weft.planners.families import Family, cost
+from weft.planners.families import Family, begun, cost
 from weft.planners.optimize import Request
 from weft.planners.rollups import rolled_up
 from weft.plans.stats import Keys
@@ -199,6 +199,15 @@ def test_many_edges_under_several_keys_are_woven_by_keys_first() -> None:
     parts, total = spent(1)
     assert parts == 2
     assert best_known[1] <= total <= weft.optimize(weft.Workload(queries), stats, "no_share").cost
+
+
+def test_where_neither_keys_nor_filters_differ_only_equal_edges_start_together() -> None:
+    queries = [weft.Query(f"q{i}", "max(x)", weft.Window.of(60 * SECOND, (i % 12 + 1) * SECOND)) for i in range(30)]
+    (family,) = Request(weft.Workload(queries), weft.Stats(100)).families()
+    alone = list(family.alone)
+    for apart in (1, 256):
+        groups = begun(alone, family.price, apart)
+        assert sorted(len(group) for group in groups) == [2] * 6 + [3] * 6
 
 
 def test_a_weaver_weaves_across_keys() -> None:

@@ -153,7 +153,7 @@ def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[C
     for (*edges, passed), parts in alike.items():
         by_filter.setdefault((edges[-1], passed), []).append(parts)
         by_edges.setdefault(tuple(edges), []).append(parts)
-    if not price.stats.filters:
+    if price.mixed and not price.stats.filters:
         return [woven for groups in by_filter.values() for woven in _woven_alike(groups, price)]
     if sum(len(groups) ** 2 for groups in by_filter.values()) <= apart**2:
         found = [woven for groups in by_filter.values() for woven in _woven(groups, price)]
