@@ -32,9 +32,12 @@ check: setup    ## lint, types, import contracts
 check-deep: check ## the differential suite at its large size (an hour or so)
 	WEFT_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" tests
 
-bench: setup    ## the numbers of the README, measured here
+bench: setup    ## the numbers of the README, measured here (an hour or so)
 	$(BIN)/weft bench batch
+	$(BIN)/weft bench keys
+	$(BIN)/weft bench stream
 	$(BIN)/weft bench planners
+	$(BIN)/weft bench techniques
 
 kafka: setup    ## Spark's Kafka connector and a broker, through mvn, for the tests that need one
 	@scripts/kafka/fetch.sh $(BIN)/python
