@@ -224,3 +224,17 @@ def test_the_table_shows_the_last_micro_batches() -> None:
         assert part in text
     assert batch.lag == 0
     assert batch.bytes_per_partial == 120
+
+
+def test_what_no_shard_has_told_is_not_zero() -> None:
+    """Where no query wants any event no shard is called, and what is retained is as it was, whatever that is."""
+    progress = {
+        "id": "id", "batchId": 7, "timestamp": "2025-01-02T08:00:00.000Z", "numInputRows": 3, "stateOperators": [],
+        "durationMs": {"addBatch": 1, "triggerExecution": 2}, "eventTime": {},
+        "observedMetrics": {"weft_1": dict.fromkeys(("answers", "events", "partials", "state_bytes")), "other": {}},
+    }  # fmt: skip
+    batch = library.micro_batch(progress)
+    assert batch is not None
+    assert (batch.answers, batch.events, batch.partials, batch.state_bytes) == (0, 0, None, None)
+    assert batch.bytes_per_partial is None
+    assert "partials -" in live.line(batch)

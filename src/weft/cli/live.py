@@ -113,8 +113,8 @@ def cells(batch: MicroBatch) -> dict[str, str]:
         "late": f"{batch.late:,}",
         "ahead": f"{batch.ahead:,}",
         "watermark": "" if batch.watermark is None else f"{batch.watermark.astimezone():%Y-%m-%d %H:%M:%S}",
-        "state": size(batch.state_bytes),
-        "partials": f"{batch.partials:,}",
+        "state": "-" if batch.state_bytes is None else size(batch.state_bytes),
+        "partials": "-" if batch.partials is None else f"{batch.partials:,}",
     }
 
 

@@ -29,6 +29,7 @@ from weft.spark.stream.tally import Tally
 _NAME = "weft_"
 _REPORT = "__weft_report"
 _SUMS = ("answers", "events", "late", "ahead", "partials", "state_bytes")
+_HELD = ("partials", "state_bytes")
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class MicroBatch:
     """Events set aside because they were too far in the future."""
     watermark: datetime | None
     """Windows that end by it have been answered."""
-    partials: int
-    """Retained partials, over all shards."""
-    state_bytes: int
+    partials: int | None
+    """Retained partials, over all shards; None where no shard was called, as when no query wants any of the events."""
+    state_bytes: int | None
     """Of the blocks that hold them."""
     store_bytes: int
     """What Spark says that the state store takes, of memory and disk."""
@@ -75,7 +76,7 @@ class MicroBatch:
     @property
     def bytes_per_partial(self) -> float | None:
         """Bytes of state for each retained partial."""
-        return self.state_bytes / self.partials if self.partials else None
+        return self.state_bytes / self.partials if self.partials and self.state_bytes is not None else None
 
 
 def with_reports(form: T.StructType) -> T.StructType:
@@ -104,7 +105,9 @@ def micro_batch(progress: Mapping[str, Any]) -> MicroBatch | None:
     found = [_named(row) for name, row in metrics.items() if name.startswith(_NAME)]
     if not found:
         return None
-    sums = {name: sum(int(row.get(name) or 0) for row in found) for name in _SUMS}
+    sums: dict[str, Any] = {name: sum(int(row.get(name) or 0) for row in found) for name in _SUMS}
+    if all(row.get("partials") is None for row in found):
+        sums.update(dict.fromkeys(_HELD))
     watermark = progress["eventTime"].get("watermark")
     operators = progress["stateOperators"]
     return MicroBatch(
