@@ -25,7 +25,11 @@ def test_a_task_knows_its_bits_though_versions_came_since_the_row_was_read(tmp_p
         registry.add(above(f"q{constant}", constant))
     events = pa.table({MARK: [row.column(0)[0].as_py()]})
     assert some.heard(events) == {"(price > 1)": 0, "(price > 2)": 1}
-    assert some.heard(pa.table({MARK: [0]})) == {}, "nobody knows them"
+    assert some.heard(pa.table({MARK: [12345]})) is None, "nobody knows them"
+    away = Latecomers(str(tmp_path / "away"), GRAIN, 1, GRAIN.strands[0].shapes, {PRICE: "double"})
+    assert away.heard(events) is None
+    unseen = next(away._read([pa.RecordBatch.from_pydict({"id": [0]})]))
+    assert some.heard(pa.table({MARK: [unseen.column(0)[0].as_py()]})) is None, "its events were asked nothing"
 
 
 def test_of_many_versions_the_newest_sound_one_goes_on_and_damaged_newer_ones_are_named(tmp_path: Path) -> None:

@@ -56,10 +56,10 @@ def folding(
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made: list[list[Block]] = [[] for _ in folds]
         ahead, events, lines = 0, 0, list[str]()
-        late: dict[str, int] | None = None
+        heard: dict[str, Any] = {}
         for some in _gathered(batches):
-            if latecomers is not None and late is None:
-                late = latecomers.heard(some)
+            if latecomers is not None and not heard:
+                heard = {"late": latecomers.heard(some)}
             slices = some[folds[0].slice]
             if slices.null_count:
                 ahead += slices.null_count
@@ -72,8 +72,7 @@ def folding(
                 if block.count:
                     made[number].append(block)
         if events or ahead:
-            head: dict[str, Any] = {"told": told} if late is None else {"told": told, "late": late}
-            yield from _sent(folds, labels, made, ahead, head, ansi)
+            yield from _sent(folds, labels, made, ahead, {"told": told, **heard}, ansi)
         if lines:
             yield message(labels[:1], ASIDE, [0], ["\n".join(lines).encode()])
 

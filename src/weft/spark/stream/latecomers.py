@@ -6,7 +6,8 @@
 The row is no part of the stream: it is read anew with each micro-batch, and with each replay of one. So blocks carry
 with them which filters their events were asked, and a shard believes nothing else: a filter is known from the first
 micro-batch on whose blocks all have it, by one bit. An event has the row's fingerprint, from which the task that makes
-blocks knows what the bits mean. Where workers do not see the folder, such filters wait.
+blocks knows what the bits mean. Where workers do not see the folder, such filters wait; where they no longer see it,
+the micro-batch fails (`roster.py`), since windows would be answered without the events that nobody could tell.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from weft.spark.roots import Root
 MARK = "__weft_late"
 """The events' column with the fingerprint of what bits mean."""
 _LONGEST = 1_000_000
+_UNSEEN = 0
+"""The fingerprint of a row that was made where the folder cannot be seen."""
 
 
 def compared_columns(df: DataFrame, roots: Iterable[Root]) -> dict[ex.Column, str]:
@@ -84,25 +87,28 @@ class Latecomers:
         cast = [F.col(table).cast(type_).alias(table) for table, type_ in zip(tables, typed, strict=True)]
         return events.crossJoin(F.broadcast(row.select(MARK, *cast)))
 
-    def heard(self, events: pa.Table) -> dict[str, int]:
-        """What bits mean in the events of a task; nothing where that cannot be found out."""
+    def heard(self, events: pa.Table) -> dict[str, int] | None:
+        """What bits mean in the events of a task; None where that cannot be found out."""
         mark, folder = events[MARK][0].as_py(), Folder(Path(self.folder))
+        if mark == _UNSEEN:
+            return None
         newest = folder.places(self.grain, self.base)
         if _fingerprint(newest.of) == mark:
             return dict(newest.of)
         # a version came between the row and this task
         earlier = (dict(at.of) for at in reversed(folder.all_places(self.grain, self.base)))
-        return next((found for found in earlier if _fingerprint(found) == mark), {})
+        return next((found for found in earlier if _fingerprint(found) == mark), None)
 
     def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
-            places = Folder(Path(self.folder)).places(self.grain, self.base).of
+            folder = Folder(Path(self.folder))
+            places = folder.places(self.grain, self.base).of
             rows: list[list[dict[str, str | None]]] = [[] for _ in self.shapes]
             for text, bit in places.items():
                 shape, constants = loosely_blanked(parse.expression(text, _LONGEST), self.compared)
                 number = self.shapes.index(shape)
                 rows[number].append(dict(zip(self._fields[number], (str(1 << bit), *constants), strict=True)))
-            arrays = [pa.array([_fingerprint(places)])]
+            arrays = [pa.array([_fingerprint(places) if folder.numbers() else _UNSEEN])]
             for names, table in zip(self._fields, rows, strict=True):
                 arrays.append(pa.array([table], pa.list_(pa.struct([(name, pa.string()) for name in names]))))
             yield pa.RecordBatch.from_arrays(arrays, [MARK, *map(table_of, range(len(rows)))])

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from weft.errors import RunFailed
 from weft.queries import expressions as ex
 from weft.queries.query import Query
 from weft.registry.grain import Grain
@@ -52,8 +53,8 @@ class Arrived:
     """Word of versions that cannot be read."""
     ahead: list[bytes] = field(default_factory=list)
     """Events that are too far ahead, as lines."""
-    late: list[dict[str, int]] = field(default_factory=list)
-    """For each block of events, which filters that came late have which bit in it."""
+    late: list[dict[str, int] | None] = field(default_factory=list)
+    """For each block of events, which filters that came late have which bit in it; None where nobody could tell."""
 
 
 Past = list[tuple[int, Grain]]
@@ -137,7 +138,13 @@ def _filters(head: Head, arrived: Arrived, begin: int) -> dict[str, list[int]]:
     """Which filters that came late all events are asked from now on, by which bit, and since when."""
     if not arrived.late:
         return head.filters
-    first, *others = arrived.late
+    if None in arrived.late and head.filters:
+        raise RunFailed(
+            "a worker could not read it, and queries whose filters came late would be answered without its events",
+            field="registry",
+            remedy="Let all workers reach the folder, and start the stream again: nothing is lost",
+        )
+    first, *others = (each or {} for each in arrived.late)
     agreed = {text: bit for text, bit in first.items() if all(other.get(text) == bit for other in others)}
     return {
         text: head.filters[text] if head.filters.get(text, [None])[0] == bit else [bit, begin]
