@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,11 +74,7 @@ class Family:
 
     def parts(self, planner: Planner) -> list[Family]:
         """The family, or one for each set of keys, where there are too many trees to weigh who shares across these."""
-        if (
-            not self.price.mixed
-            or planner.alone
-            or len(begun(self.collapsed, self.price, planner.apart)) <= planner.apart
-        ):
+        if not self.price.mixed or planner.alone or len(self._begun(planner.apart)) <= planner.apart:
             return [self]
         workload, found = self.workload, []
         by_keys: dict[Keys, list[int]] = {}
@@ -86,9 +83,18 @@ class Family:
         for keys, prototypes in by_keys.items():
             mine = self.positions[np.isin(workload.prototype[self.positions], prototypes)]
             if len(mine):
-                price = replace(self.price, mixed=False, keys=self.price.stats.groups(keys))
-                found.append(Family(workload, mine, self.slicing, price))
+                found.append(Family(workload, mine, self.slicing, self.price.of_one_set(keys)))
         return found
+
+    def _begun(self, apart: int) -> list[list[Candidate]]:
+        """Which of the collapsed start together, under the family's own price; woven once, whoever asks."""
+        if apart not in self._began:
+            self._began[apart] = begun(self.collapsed, self.price, apart)
+        return self._began[apart]
+
+    @cached_property
+    def _began(self) -> dict[int, list[list[Candidate]]]:
+        return {}
 
     @cached_property
     def alone(self) -> Sequence[Candidate]:
@@ -102,7 +108,7 @@ class Family:
             self._refuse(planner, len(self.positions), "queries")
         found = self.alone if planner.alone or len(self.positions) <= planner.few else self.collapsed
         if found is self.collapsed and (self.price.stats.filters or self.price.mixed):
-            groups = begun(found, price, planner.apart)
+            groups = self._begun(planner.apart) if price is self.price else begun(found, price, planner.apart)
             found = sorted((together(parts) for parts in groups), key=lambda candidate: int(candidate.queries[0]))
         self._refuse(planner, len(found), "different sets of edges")
         return found
@@ -141,20 +147,25 @@ def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[C
     would take as long, or leaves more trees than `apart`, different filters over the same edges are put together.
     """
     one_range = all(technique.one_range for technique in price.techniques)
-    alike: dict[tuple[object, ...], list[Candidate]] = {}
+    alike: dict[tuple[Any, ...], list[Candidate]] = {}
     for query in queries:
         size, keys = query.demand.longest if one_range else 0, frozenset(lane.keys for lane in query.lanes)
         filters = frozenset(lane.where for lane in query.lanes)
         alike.setdefault((query.classes, price.serving(query.partials), size, keys, filters), []).append(query)
     if len(alike) <= apart:
         return list(alike.values())
-    by_filter: dict[object, list[list[Candidate]]] = {}
+    by_filter: dict[tuple[frozenset[Any], object], list[list[Candidate]]] = {}
     by_edges: dict[object, list[list[Candidate]]] = {}
-    for (*edges, passed), parts in alike.items():
-        by_filter.setdefault((edges[-1], passed), []).append(parts)
-        by_edges.setdefault(tuple(edges), []).append(parts)
+    for (*edges, keys, passed), parts in alike.items():
+        by_filter.setdefault((keys, passed), []).append(parts)
+        by_edges.setdefault((*edges, keys), []).append(parts)
     if price.mixed and not price.stats.filters:
-        return [woven for groups in by_filter.values() for woven in _woven_alike(groups, price)]
+        # those of one set of keys can be weighed many at a time, under the price of that set alone
+        return [
+            woven
+            for ((keys,), _), groups in by_filter.items()
+            for woven in _woven(groups, price.of_one_set(keys), bare=True)
+        ]
     if sum(len(groups) ** 2 for groups in by_filter.values()) <= apart**2:
         found = [woven for groups in by_filter.values() for woven in _woven(groups, price)]
         if len(found) <= apart:
@@ -166,22 +177,12 @@ def begun(queries: Sequence[Candidate], price: Price, apart: int) -> list[list[C
     return found
 
 
-def _woven_alike(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
-    """Groups of the same keys, put together as far as that pays, many weighed at a time."""
-    keys = groups[0][0].lanes[0].keys
-    assert keys is not None
-    alone = replace(price, mixed=False, keys=price.stats.groups(keys))
-    forest = Forest([replace(together(parts), lanes=()) for parts in groups], alone)
-    behind = {id(members[0]): parts for members, parts in zip(forest.members, groups, strict=True)}
-    weave(forest)
-    return [[one for part in members for one in behind[id(part)]] for members in forest.members if members]
-
-
-def _woven(groups: Sequence[list[Candidate]], price: Price) -> list[list[Candidate]]:
-    """Groups, put together as far as that pays."""
+def _woven(groups: Sequence[list[Candidate]], price: Price, bare: bool = False) -> list[list[Candidate]]:
+    """Groups, put together as far as that pays; `bare` where the price asks neither filters nor keys."""
     if len(groups) == 1:
         return list(groups)
-    forest = Forest([together(parts) for parts in groups], price)
+    starts = [together(parts) for parts in groups]
+    forest = Forest([replace(start, lanes=()) for start in starts] if bare else starts, price)
     behind = {id(members[0]): parts for members, parts in zip(forest.members, groups, strict=True)}
     weave(forest)
     return [[one for part in members for one in behind[id(part)]] for members in forest.members if members]

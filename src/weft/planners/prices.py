@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -101,6 +101,10 @@ class Price:
     """Partials per second that every tree reads instead of the rows, where shared slices feed them."""
     mixed: bool = False
     """Whether queries of the kin group by different keys; the lanes of its candidates say by which."""
+
+    def of_one_set(self, keys: Keys) -> Price:
+        """The price for queries of the kin that all group by these keys."""
+        return replace(self, mixed=False, keys=self.stats.groups(keys))
 
     def per_second(self, per_tick: Fraction) -> Fraction:
         """Edges per second from edges per tick: a microsecond, or a row."""
@@ -215,12 +219,13 @@ class Price:
         edge_rate, asked = self.per_second(per_tick), [self.finest(candidate)]
         if self.mixed:
             asked = list({lane.keys for lane in candidate.lanes})
-        found: dict[str, Fraction] = {technique.name: Fraction(0) for technique in self.admissible(candidate)}
+        admissible = self.admissible(candidate)
+        found: dict[str, Fraction] = {technique.name: Fraction(0) for technique in admissible}
         rolled = []
         for keys in asked:
             groups = self.groups(edge_rate, keys)
             answering = self.groups(self.per_second(most), keys) / groups
-            for technique in self.admissible(candidate):
+            for technique in admissible:
                 found[technique.name] += groups * sum(
                     (times * technique.least_operations(demand, per_tick * times, answering, self.reading))
                     for times, demand in self._arriving(candidate, per_tick, keys)

@@ -69,7 +69,7 @@ def apply(
         for file, why in plan.broken.items():
             told = f"{file}: {why}. The version before it counts. Change the queries again, which makes another."
             warnings.warn(told, stacklevel=2)
-        plan = plan.plan()
+        plan = plan.plan(version or None)  # of that very version, though another may come meanwhile
     live = registry is not None and isinstance(df, DataFrame) and df.isStreaming
     if not isinstance(plan, Plan):
         raise BadRequest(f"{shown(plan)} is no plan", field="plan", remedy="Make one with weft.optimize(workload)")
