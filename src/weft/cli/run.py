@@ -15,6 +15,7 @@ import weft
 from weft.cli import console, planning
 from weft.cli.progress import step
 from weft.cli.session import Session, session
+from weft.cli.tasklog import TaskLog
 from weft.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -80,16 +81,23 @@ def run(asked: Request) -> None:
 def _planned(asked: Request, workload: weft.Workload, df: DataFrame, running: Session) -> weft.Plan:
     from weft.cli import events
 
-    rate: float | Fraction | None = asked.rate
-    keys = asked.keys
-    if rate is None or keys is None:
-        with step("measuring rate and keys", tasks=running.tasks):
-            found = events.measured(df, workload, asked.time)
-        rate = found[0] if rate is None else rate
-        keys = found[1] if keys is None else keys
+    rate, keys = rate_and_keys(asked, workload, df, running.tasks)
     stats = weft.Stats(rate=1 if rate is None else rate, keys=1 if keys is None else keys, types=events.types(df))
     with step("planning"):
         return weft.optimize(workload, stats, **asked.choices)
+
+
+def rate_and_keys(
+    asked: Request, workload: weft.Workload, df: DataFrame, tasks: TaskLog | None = None
+) -> tuple[float | Fraction | None, int | dict[str, int] | None]:
+    """The rate and the keys that are given; those of the events where they are not."""
+    from weft.cli import events
+
+    if asked.rate is not None and asked.keys is not None:
+        return asked.rate, asked.keys
+    with step("measuring rate and keys", tasks=tasks):
+        rate, keys = events.measured(df, workload, asked.time)
+    return rate if asked.rate is None else asked.rate, keys if asked.keys is None else asked.keys
 
 
 def _check(asked: Request, df: DataFrame, plan: weft.Plan, running: Session, to: Path) -> None:

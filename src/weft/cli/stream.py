@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import weft
@@ -19,7 +18,7 @@ from weft.cli import checkpoint as checkpoints
 from weft.cli import console, planning
 from weft.cli.progress import step
 from weft.cli.registry import opened
-from weft.cli.run import Request
+from weft.cli.run import Request, rate_and_keys
 from weft.cli.session import session
 from weft.errors import BadRequest
 from weft.plans import explain
@@ -192,13 +191,7 @@ def _planned(asked: Request, df: DataFrame, measurable: DataFrame | None, worklo
     """A plan for the rate and the keys that are given, or of the files that are there, or as in `weft explain`."""
     from weft.cli import events
 
-    rate: float | Fraction | None = asked.rate
-    keys = asked.keys
-    if measurable is not None and (rate is None or keys is None):
-        with step("measuring rate and keys"):
-            found = events.measured(measurable, workload, asked.time)
-        rate = found[0] if rate is None else rate
-        keys = found[1] if keys is None else keys
+    rate, keys = (asked.rate, asked.keys) if measurable is None else rate_and_keys(asked, workload, measurable)
     stats = weft.Stats(rate or _RATE, keys or _KEYS, types=events.types(df))
     if not (rate and keys):
         said = explain.keys(stats)

@@ -19,7 +19,7 @@ from weft.errors import RunFailed
 from weft.spark.bundles import unbundled
 from weft.spark.stream.arriving import BROKEN, VERSION
 from weft.spark.stream.aside import ASIDE, Aside
-from weft.spark.stream.blocks import Block, from_bytes, together
+from weft.spark.stream.blocks import from_bytes, together
 from weft.spark.stream.closing import Closing, closed, late, retained
 from weft.spark.stream.keeping import Head, Shard
 from weft.spark.stream.live import Fabric
@@ -49,49 +49,45 @@ class Weaving(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: what the tasks sent to this shard."""
-        arrived: dict[int, list[Block]] = {}
-        told_of = Arrived()
-        ahead = 0
+        arrived = Arrived()
         for frame in rows:
-            ahead += int(frame["ahead"].sum())
+            arrived.ahead += int(frame["ahead"].sum())
             for root, data in zip(frame["root"], frame["block"], strict=True):
                 if data is None:
                     continue
                 if root == VERSION:
-                    told_of.versions.append(bytes(data))
+                    arrived.versions.append(bytes(data))
                 elif root == BROKEN:
-                    told_of.broken.append(bytes(data).decode())
+                    arrived.broken.append(bytes(data).decode())
                 elif root == ASIDE:
-                    told_of.ahead.append(bytes(data))
+                    arrived.aside.append(bytes(data))
                 else:
                     told, block = from_bytes(bytes(data))
-                    arrived.setdefault(int(root), []).append(block)
+                    arrived.blocks.setdefault(int(root), []).append(block)
                     self._check(told["told"])
-                    told_of.late.append(told.get("late", {}))
-        yield from self._moved(key, arrived, ahead, timerValues, told_of)
+                    arrived.late.append(told.get("late", {}))
+        yield from self._moved(key, arrived, timerValues)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         """Called by Spark: the watermark has moved since the shard last saw it."""
-        yield from self._moved(key, {}, 0, timerValues, Arrived())
+        yield from self._moved(key, Arrived(), timerValues)
 
-    def _moved(
-        self, key: Any, arrived: dict[int, list[Block]], ahead: int, timer: Any, told_of: Arrived
-    ) -> Iterator[pd.DataFrame]:
+    def _moved(self, key: Any, arrived: Arrived, timer: Any) -> Iterator[pd.DataFrame]:
         watermark = timer.getCurrentWatermarkInMs()
         head = self._begun()
         closings, live = self._what, None
         if isinstance(closings, Fabric):
-            live = opened(closings, head, self._store, told_of, watermark)
+            live = opened(closings, head, self._store, arrived, watermark)
             closings = live.closings
         shard = Shard(head, self._store, closings)
         upto = watermark * 1000 if watermark > 0 else None  # before the first event Spark's watermark is 1970
         after = ALWAYS if head.upto is None else head.upto
-        head.ahead += ahead
+        head.ahead += arrived.ahead
         head.calls += 1
         if self._aside is not None:
-            self._aside.ahead(f"{key[0]}-{head.calls}", told_of.ahead)
+            self._aside.ahead(f"{key[0]}-{head.calls}", arrived.aside)
         tally, late_before = self._counts(closings), head.late
-        for root, blocks in arrived.items():
+        for root, blocks in arrived.blocks.items():
             what = closings[root]
             block = together(blocks, what.layout, what.job.ansi)
             tally.arrived(root, block)
@@ -123,7 +119,7 @@ class Weaving(StatefulProcessor):
         shard.leave()
         self._head.update((head.to_bytes(),))
         self._tally.update((tally.to_bytes(),))
-        yield _framed(report(tally, head, head.late - late_before, ahead), self._answered)
+        yield _framed(report(tally, head, head.late - late_before, arrived.ahead), self._answered)
 
     def _begun(self) -> Head:
         value = self._head.get()

@@ -31,7 +31,7 @@ from weft.queries.query import Query
 from weft.registry.grain import Grain
 from weft.registry.versions import Version, number_of
 from weft.spark.emitting import Answered, Last
-from weft.spark.stream.blocks import damaged, from_bytes
+from weft.spark.stream.blocks import Block, damaged, from_bytes
 from weft.spark.stream.keeping import Head
 from weft.spark.stream.live import Fabric, Woven, woven
 from weft.spark.stream.refitting import matched, refitted
@@ -46,13 +46,17 @@ _remembered: OrderedDict[str, bytes] = OrderedDict()
 
 @dataclass
 class Arrived:
-    """What came to a shard in a micro-batch, beside its events."""
+    """What came to a shard in a micro-batch."""
 
+    blocks: dict[int, list[Block]] = field(default_factory=dict)
+    """Of events, by root."""
+    ahead: int = 0
+    """Events that were set aside as too far ahead."""
+    aside: list[bytes] = field(default_factory=list)
+    """These events, as lines, where they are kept."""
     versions: list[bytes] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Word of versions that cannot be read."""
-    ahead: list[bytes] = field(default_factory=list)
-    """Events that are too far ahead, as lines."""
     late: list[dict[str, int] | None] = field(default_factory=list)
     """For each block of events, which filters that came late have which bit in it; None where nobody could tell."""
 
